@@ -1,0 +1,48 @@
+"""Every name that crosses a process boundary: group, labels, annotations, ports, volumes."""
+
+from typing import Final
+
+GROUP: Final = "weightrollout.dev"
+VERSION: Final = "v1alpha1"
+KIND: Final = "WeightRollout"
+PLURAL: Final = "weightrollouts"
+API_VERSION: Final = f"{GROUP}/{VERSION}"
+
+FIELD_MANAGER: Final = "weightrollout"
+
+#: On the pod template: which WeightRollout the pod belongs to. Set by the pod's owner.
+LABEL_NAME: Final = f"{GROUP}/name"
+#: On the pod: the version it was put in with. Set by the operator.
+LABEL_VERSION: Final = f"{GROUP}/version"
+#: On the pod: JSON {cr, epoch, revision, attempt, txn} of the swap that put it in.
+ANNOTATION_SWAP: Final = f"{GROUP}/swap"
+#: On ControllerRevisions: mutable facts about an immutable content.
+ANNOTATION_DIGEST: Final = f"{GROUP}/digest"
+ANNOTATION_VERDICT: Final = f"{GROUP}/verdict"
+ANNOTATION_VERDICT_REASON: Final = f"{GROUP}/verdict-reason"
+ANNOTATION_VERDICT_TIME: Final = f"{GROUP}/verdict-time"
+#: Opt-in readiness gate; its condition has the same name.
+GATE_SERVING: Final = f"{GROUP}/Serving"
+
+AGENT_CONTAINER: Final = "weightrollout-agent"
+PORT_GRPC: Final = "wr-grpc"
+PORT_HTTP: Final = "wr-http"
+DEFAULT_GRPC_PORT: Final = 9610
+DEFAULT_HTTP_PORT: Final = 9611
+VOLUME_STAGING: Final = "weightrollout-staging"
+VOLUME_HANDOVER: Final = "weightrollout-handover"
+VOLUME_STABLE: Final = "weightrollout-stable"
+
+#: The weight-transfer backend's name in vLLM, and the label that a vLLM engine is born with.
+ENGINE_BACKEND: Final = "weightrollout"
+BASELINE_VERSION: Final = "default"
+
+#: A CR's name goes into label values and into "<name>.weightrollout" and "<name>-<hash>".
+MAX_NAME_LENGTH: Final = 52
+
+STABLE_KEY: Final = "stable.json"
+
+
+def stable_configmap(rollout: str) -> str:
+    """Name of the fleet ConfigMap that tells pods the stable version without the operator."""
+    return f"{rollout}.weightrollout"

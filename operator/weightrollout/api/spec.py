@@ -1,0 +1,177 @@
+"""`spec` of a WeightRollout. A field is here only when it works."""
+
+from enum import StrEnum
+from typing import Annotated, Final
+
+from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from weightrollout.api.quantity import IntOrPercent
+
+DIGEST_PATTERN: Final = r"^sha256:[0-9a-f]{64}$"
+VERSION_PATTERN: Final = r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$"
+URI_PATTERN: Final = r"^file:///.+$"
+
+
+class ApiModel(BaseModel):
+    """Base of all API types: camelCase on the wire, frozen, unknown fields refused."""
+
+    model_config = ConfigDict(
+        alias_generator=AliasGenerator(alias=to_camel),
+        populate_by_name=True,
+        frozen=True,
+        extra="forbid",
+    )
+
+
+class TakeOut(StrEnum):
+    ENDPOINT = "Endpoint"
+    NONE = "None"
+
+
+class PauseMode(StrEnum):
+    KEEP = "Keep"
+    ABORT = "Abort"
+
+
+class OnFailure(StrEnum):
+    ROLLBACK = "Rollback"
+    HOLD = "Hold"
+
+
+class Mode(StrEnum):
+    RUN = "Run"
+    PAUSED = "Paused"
+    SUSPENDED = "Suspended"
+
+
+class Weights(ApiModel):
+    """One content: a revision is exactly this and nothing else."""
+
+    version: Annotated[str, Field(max_length=63, pattern=VERSION_PATTERN)] = Field(
+        description="What the engine will report. Label-safe; 'default' is the engine's own label "
+        "at birth and is refused. Bound to one digest for ever."
+    )
+    uri: Annotated[str, Field(max_length=2048, pattern=URI_PATTERN)] = Field(
+        description="Folder with the safetensors checkpoint, as the agents see it, such as "
+        "file:///models/chat/step-1200/"
+    )
+    digest: Annotated[str, Field(pattern=DIGEST_PATTERN, max_length=71)] | None = Field(
+        default=None,
+        description="Printed by 'kubectl weightrollout digest PATH'. Absent: one pod stages first "
+        "and what it finds is pinned for all.",
+    )
+
+
+class Staging(ApiModel):
+    """Reading weights onto the pods while they serve."""
+
+    max_concurrent: IntOrPercent = Field(
+        default="10%",
+        description="Pods that stage at the same time; rounds down, at least 1.",
+    )
+    keep_last_good: bool = Field(
+        default=True, description="Keep the image of the loaded weights, for an instant undo."
+    )
+
+
+class Swap(ApiModel):
+    """How one pod exchanges its weights."""
+
+    take_out: TakeOut = Field(
+        default=TakeOut.ENDPOINT,
+        description="Endpoint: the pod leaves its endpoints before the swap. None: it stays and "
+        "requests wait through the pause.",
+    )
+    settle_seconds: Annotated[int, Field(ge=0, le=600)] = Field(
+        default=2, description="Seconds to wait after Ready=False was observed."
+    )
+    drain_seconds: Annotated[int, Field(ge=0, le=3600)] = Field(
+        default=60,
+        description="Longest time to let running requests finish before the pause.",
+    )
+    pause_mode: PauseMode = Field(
+        default=PauseMode.KEEP,
+        description="What happens to requests that are still running: Keep freezes them and they "
+        "go on with the new weights; Abort ends them.",
+    )
+    clear_cache: bool = Field(
+        default=True,
+        description="Drop the KV cache in the pause. False lets old keys and values meet new weights.",
+    )
+
+
+class Strategy(ApiModel):
+    """How the fleet moves."""
+
+    max_unavailable: IntOrPercent = Field(
+        default="25%",
+        description="Most pods out of service because of us; rounds down, at least 1. Soaking "
+        "pods count.",
+    )
+    max_failed: IntOrPercent = Field(
+        default="10%",
+        description="Most pods that may fail for good before the revision is rejected; rounds "
+        "down, may be 0.",
+    )
+    prove_first: bool = Field(
+        default=True,
+        description="The first pod of a new digest swaps alone and must verify before others start.",
+    )
+    soak_seconds: Annotated[int, Field(ge=0, le=86400)] = Field(
+        default=0, description="How long a swapped pod counts as unavailable after it is Ready."
+    )
+
+
+class Expect(ApiModel):
+    contains: Annotated[str, Field(min_length=1, max_length=1024)]
+
+
+class Prompt(ApiModel):
+    """One question the engine must answer before the swap counts."""
+
+    prompt: Annotated[str, Field(min_length=1, max_length=8192)]
+    max_tokens: Annotated[int, Field(ge=1, le=4096)] = 16
+    expect: Expect
+
+
+class Verify(ApiModel):
+    prompts: Annotated[tuple[Prompt, ...], Field(max_length=16)] = ()
+
+
+class Repair(ApiModel):
+    retries: Annotated[int, Field(ge=0, le=10)] = Field(
+        default=2,
+        description="How often a pod is tried again after an attempt that reached the pause.",
+    )
+
+
+class WeightRolloutSpec(ApiModel):
+    """Desired weights of a fleet and the policy for getting there."""
+
+    weights: Weights | None = Field(
+        default=None, description="Absent: nothing is desired and the fleet keeps what is stable."
+    )
+    staging: Staging = Staging()
+    swap: Swap = Swap()
+    strategy: Strategy = Strategy()
+    verify: Verify = Verify()
+    on_failure: OnFailure = Field(
+        default=OnFailure.ROLLBACK,
+        description="What a rejected revision leads to: back to stable, or stop where it is.",
+    )
+    repair: Repair = Repair()
+    pod_deadline_seconds: Annotated[int, Field(ge=10, le=86400)] = Field(
+        default=300,
+        description="Longest time of one attempt on one pod, from its reservation until it serves "
+        "again; staging and engine restarts are not counted.",
+    )
+    progress_deadline_seconds: Annotated[int, Field(ge=10, le=604800)] = Field(
+        default=1800,
+        description="Longest time without progress; the clock stops while a person or the "
+        "environment holds the rollout.",
+    )
+    mode: Mode = Field(
+        default=Mode.RUN,
+        description="Paused: no serving pod is touched. Suspended: nothing starts; running swaps end.",
+    )

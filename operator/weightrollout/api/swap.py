@@ -1,0 +1,35 @@
+"""States and outcomes of one pod's swap, as the wire, the journal and the status spell them."""
+
+from enum import StrEnum
+
+
+class SwapPhase(StrEnum):
+    """Where a transaction is. The order is the order of a swap that goes well."""
+
+    DRAINING = "Draining"  # the engine runs and takes no new traffic
+    PAUSING = "Pausing"
+    TRANSFERRING = "Transferring"  # from here on the old weights are gone
+    CHECKING = "Checking"  # receipts against the plan
+    FINISHING = "Finishing"  # the commit: Finish(version), version read back
+    RESUMING = "Resuming"
+    VERIFYING = "Verifying"  # prompts
+    UNDOING = "Undoing"  # last good is being loaded again
+    DONE = "Done"
+
+
+class Outcome(StrEnum):
+    """How a transaction ended."""
+
+    COMMITTED = "Committed"  # the target is loaded, proven and resumed
+    UNTOUCHED = "Untouched"  # failed before any weight changed; the engine runs as before
+    UNDONE = "Undone"  # failed after; last good is loaded, proven and resumed
+    RESTARTED = "Restarted"  # the engine restarted under us: it holds its base weights
+    POISONED = "Poisoned"  # neither target nor last good: paused, out, needs RestartEngine
+
+
+class FailureClass(StrEnum):
+    """What a failure says, and therefore what the fleet does about it (design section 5)."""
+
+    WEIGHTS = "Weights"  # a check of the weights themselves failed
+    POD = "Pod"  # this pod or its engine failed
+    ENVIRONMENT = "Environment"  # store, credentials, network: nothing was touched

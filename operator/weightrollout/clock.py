@@ -1,0 +1,28 @@
+"""The only place that reads time. Everything else is given a `Clock`."""
+
+import time
+from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Clock(Protocol):
+    def monotonic(self) -> float:
+        """Seconds from an arbitrary start; never jumps. For every decision."""
+        ...
+
+    def wall(self) -> datetime:
+        """Time of day in UTC. For people only, never for a decision."""
+        ...
+
+
+class SystemClock:
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    def wall(self) -> datetime:
+        return datetime.now(UTC)
+
+
+def rfc3339(moment: datetime) -> str:
+    """As Kubernetes writes it: whole seconds, a Z."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

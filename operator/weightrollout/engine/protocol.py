@@ -1,0 +1,70 @@
+"""The calls a swap makes, whatever the engine is reached by."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from weightrollout.api.spec import PauseMode
+
+
+@dataclass(frozen=True, slots=True)
+class EngineInfo:
+    """GetServerInfo: cached facts, answered at once also in mid-update."""
+
+    instance: str  # differs after every engine restart
+    engine_version: str
+    transfer_backend: str  # "" where weight transfer is not configured on every core
+    world_size: int  # ranks that write receipts; at least 1
+
+
+@dataclass(frozen=True, slots=True)
+class EngineLoad:
+    running: int
+    waiting: int
+
+    @property
+    def idle(self) -> bool:
+        return self.running == 0 and self.waiting == 0
+
+
+class Engine(Protocol):
+    """vllm.Control. Every call raises `EngineError`; `deadline_s` is seconds from now."""
+
+    async def info(self, *, deadline_s: float) -> EngineInfo: ...
+
+    async def model(self, *, deadline_s: float) -> str:
+        """Path or name of the model that the engine was started with."""
+        ...
+
+    async def pause(self, mode: PauseMode, *, clear_cache: bool, deadline_s: float) -> None: ...
+
+    async def resume(self, *, deadline_s: float) -> None: ...
+
+    async def is_paused(self, *, deadline_s: float) -> bool:
+        """Waits behind a running update; never a liveness question."""
+        ...
+
+    async def init_transfer(self, init_info_json: bytes, *, deadline_s: float) -> None: ...
+
+    async def start_update(self, *, deadline_s: float) -> None: ...
+
+    async def update(self, update_info_json: bytes, *, deadline_s: float) -> None: ...
+
+    async def finish_update(self, version: str | None, *, deadline_s: float) -> None: ...
+
+    async def set_version(self, version: str, *, deadline_s: float) -> None: ...
+
+    async def version(self, *, deadline_s: float) -> str: ...
+
+    async def shutdown(self, *, deadline_s: float) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class Inference(Protocol):
+    """The engine's HTTP side."""
+
+    async def load(self, *, deadline_s: float) -> EngineLoad: ...
+
+    async def complete(self, prompt: str, *, max_tokens: int, deadline_s: float) -> str: ...
+
+    async def close(self) -> None: ...

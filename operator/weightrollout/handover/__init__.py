@@ -1,0 +1,17 @@
+"""The contract between the agent and the engine plugin: small JSON files and two RPC payloads.
+
+Promise: standard library only, no import of any other room, so that the plugin can load it in a
+foreign process. Every file is written to a temporary name and renamed, so a reader sees all of it
+or nothing. Paths inside are relative to the volume that holds them: each side has its own mount.
+
+    handover volume (both write)
+      report-rank<r>.json            EngineReport   plugin, at load
+      prepared-<txn>-rank<r>.json    Prepared       plugin, after Init
+      receipt-<txn>-rank<r>.json     Receipt        plugin, after Update
+      exit-request.json              ExitRequest    agent, asks the engine's process to end
+    staging volume (agent writes, engine reads)
+      images/<digest hex>/<plan id>/rank<r>.image   the bytes, one page-aligned block per parameter
+      images/<digest hex>/<plan id>/index.json      ImageIndex; written last, so its presence commits
+    RPC payloads
+      InitWeightTransferEngine(InitInfo)     UpdateWeights(UpdateInfo)
+"""

@@ -1,0 +1,41 @@
+"""Where each file of the contract lies, below its volume."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]")
+
+IMAGES: Final = "images"
+INDEX: Final = "index.json"
+EXIT_REQUEST: Final = "exit-request.json"
+
+
+def safe(txn: str) -> str:
+    """A transaction id as part of a file name."""
+    return _UNSAFE.sub("_", txn)
+
+
+def report(handover: Path, rank: int) -> Path:
+    return handover / f"report-rank{rank}.json"
+
+
+def prepared(handover: Path, txn: str, rank: int) -> Path:
+    return handover / f"prepared-{safe(txn)}-rank{rank}.json"
+
+
+def receipt(handover: Path, txn: str, rank: int) -> Path:
+    return handover / f"receipt-{safe(txn)}-rank{rank}.json"
+
+
+def exit_request(handover: Path) -> Path:
+    return handover / EXIT_REQUEST
+
+
+def region(digest: str, plan_id: str) -> str:
+    """Folder of an image relative to the staging volume. `digest` is "sha256:<hex>"."""
+    return f"{IMAGES}/{digest.removeprefix('sha256:')}/{plan_id}"
+
+
+def rank_image(region_folder: Path, rank: int) -> Path:
+    return region_folder / f"rank{rank}.image"

@@ -1,0 +1,239 @@
+"""The records, and how they become JSON and come back. A newer schema is refused, not guessed."""
+
+import dataclasses
+import hashlib
+import json
+import os
+import types
+import typing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
+
+SCHEMA: Final = 1
+PAGE: Final = 4096
+
+
+class HandoverError(ValueError):
+    """A file or payload that does not follow the contract; the message names what is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorFact:
+    """One checkpoint tensor that loading consumed. dtype as safetensors spells it: "BF16"."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    aliases: tuple[str, ...] = ()  # other checkpoint names that share its storage (tied heads)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A contiguous range of a checkpoint tensor and where it lands in its block; in bytes."""
+
+    name: str
+    source_offset: int
+    block_offset: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One live parameter of one rank: where it lies in the image and what fills it."""
+
+    parameter: str
+    offset: int  # in the image, page aligned
+    bytes: int
+    path: str  # "direct": copied in place. Others come with their issues.
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPlan:
+    """How one rank's live parameters are filled from checkpoint tensors."""
+
+    rank: int
+    image_bytes: int
+    blocks: tuple[Block, ...]
+
+    def plan_id(self) -> str:
+        """16 hex digits that name this layout: images of equal id are interchangeable."""
+        return hashlib.sha256(dumps(self)).hexdigest()[:16]
+
+    def consumed(self) -> frozenset[str]:
+        return frozenset(piece.name for block in self.blocks for piece in block.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineReport:
+    """What one rank knows about itself, written at load. None means unknown, and is refused."""
+
+    rank: int
+    world_size: int
+    instance: str  # ServerInfo.instance_id of this process
+    boot_nonce: str
+    engine_version: str
+    plugin_version: str
+    model: str
+    file_hashes: dict[str, str]  # config.json, tokenizer files: name -> sha256 hex
+    quantisation: str | None
+    eplb: bool | None
+    kv_connector: str | None  # "" for none
+    draft: bool | None
+    loras: int | None
+    free_bytes: int | None
+    tensors: tuple[TensorFact, ...]
+    plan: LoadPlan
+
+
+@dataclass(frozen=True, slots=True)
+class InitInfo:
+    txn: str
+    digest: str
+    region: str  # folder of the image, relative to the staging volume
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateInfo:
+    txn: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    txn: str
+    rank: int
+    instance: str
+    digest: str
+    ok: bool
+    reason: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSum:
+    parameter: str
+    bytes: int
+    crc32: int  # of the block's bytes
+
+
+@dataclass(frozen=True, slots=True)
+class RankImage:
+    rank: int
+    bytes: int
+    blocks: tuple[BlockSum, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImageIndex:
+    digest: str
+    plan_id: str  # of rank 0's plan; all ranks are staged together
+    ranks: tuple[RankImage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What one rank really wrote. `pointers_ok`: each live tensor was where the plan said."""
+
+    txn: str
+    rank: int
+    instance: str
+    digest: str
+    plan_id: str
+    names: tuple[str, ...]
+    blocks: tuple[BlockSum, ...]
+    pointers_ok: bool
+    path: str
+    millis: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExitRequest:
+    instance: str  # only this engine process ends; a later one ignores and removes the file
+    reason: str
+
+
+def dumps(record: Any) -> bytes:
+    """Canonical JSON: sorted keys, no spaces, schema number on top."""
+    body = {"schema": SCHEMA, **dataclasses.asdict(record)}
+    return json.dumps(body, sort_keys=True, separators=(",", ":")).encode()
+
+
+def loads(kind: type[T], data: bytes) -> T:
+    """Read a record; unknown keys, missing keys, wrong types and other schemas raise HandoverError."""
+    try:
+        body = json.loads(data)
+    except ValueError as error:
+        raise HandoverError(f"{kind.__name__}: not JSON: {error}") from error
+    if not isinstance(body, dict):
+        raise HandoverError(f"{kind.__name__}: must be an object, is {type(body).__name__}")
+    schema = body.pop("schema", None)
+    if schema != SCHEMA:
+        raise HandoverError(
+            f"{kind.__name__}: schema {schema!r} is not {SCHEMA}: agent and plugin must be upgraded together"
+        )
+    return typing.cast("T", _decode(kind, body, kind.__name__))
+
+
+def write(path: Path, record: Any) -> None:
+    """Write whole or not at all; durable when this returns."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with temporary.open("wb") as file:
+        file.write(dumps(record))
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def read(kind: type[T], path: Path) -> T | None:
+    """None where the file is absent; HandoverError where it is not what it should be."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    return loads(kind, data)
+
+
+def _decode(kind: Any, value: Any, where: str) -> Any:
+    origin = typing.get_origin(kind)
+    if origin in (typing.Union, types.UnionType):
+        if value is None:
+            return None
+        (kind,) = (arm for arm in typing.get_args(kind) if arm is not type(None))
+        return _decode(kind, value, where)
+    if origin is tuple:
+        if not isinstance(value, list):
+            raise HandoverError(f"{where}: must be a list")
+        item = typing.get_args(kind)[0]
+        return tuple(_decode(item, each, f"{where}[{i}]") for i, each in enumerate(value))
+    if origin is dict:
+        if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
+            raise HandoverError(f"{where}: must be an object of strings")
+        return dict(value)
+    if dataclasses.is_dataclass(kind):
+        return _decode_record(kind, value, where)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise HandoverError(f"{where}: must be {kind.__name__}, is {type(value).__name__}")
+    return value
+
+
+def _decode_record(kind: Any, value: Any, where: str) -> Any:
+    if not isinstance(value, dict):
+        raise HandoverError(f"{where}: must be an object")
+    hints = typing.get_type_hints(kind)
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    if unknown := sorted(set(value) - set(fields)):
+        raise HandoverError(f"{where}: unknown keys {', '.join(unknown)}")
+    missing = sorted(
+        name
+        for name, field in fields.items()
+        if name not in value and field.default is dataclasses.MISSING
+    )
+    if missing:
+        raise HandoverError(f"{where}: missing keys {', '.join(missing)}")
+    return kind(**{name: _decode(hints[name], value[name], f"{where}.{name}") for name in value})

@@ -1,0 +1,142 @@
+"""What a plan may ask for. Each action names its pod by uid and carries its reason."""
+
+from dataclasses import dataclass
+
+from weightrollout.api.spec import PauseMode, Prompt, TakeOut
+from weightrollout.api.status import WeightRolloutStatus
+from weightrollout.rollout.fleet import Memory, Ref, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    pod: str  # name, for people
+    pod_uid: str
+    weights: Ref  # digest None: find it (scout)
+    keep_last_good: bool
+    keep: frozenset[str]  # digests that must stay staged
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve:
+    pod: str
+    pod_uid: str
+    txn: str
+    weights: Ref
+    take_out: TakeOut
+    ttl_s: float
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class TakeOutPod:
+    """Close the readiness gate of a gated pod that is reserved."""
+
+    pod: str
+    pod_uid: str
+    txn: str
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class SwapPod:
+    pod: str
+    pod_uid: str
+    txn: str
+    attempt: int
+    weights: Ref
+    pause_mode: PauseMode
+    clear_cache: bool
+    drain_s: float
+    deadline_s: float
+    prompts: tuple[Prompt, ...]
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class PutIn:
+    """Label, annotation and, where gated, the condition: one PATCH on pods/status."""
+
+    pod: str
+    pod_uid: str
+    txn: str
+    attempt: int
+    serving: Ref
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    pod: str
+    pod_uid: str
+    txn: str
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class RestartEngine:
+    pod: str
+    pod_uid: str
+    serve: Ref  # may be the baseline
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordRevision:
+    """Create the ControllerRevision, or write digest and verdict to it (compare-and-swap)."""
+
+    ref: Ref
+    number: int
+    digest_given: bool
+    verdict: Verdict | None
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class PublishStable:
+    """Write the fleet ConfigMap. The baseline removes the key."""
+
+    stable: Ref
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Announce:
+    """A Kubernetes Event on the CR, or on a pod when `pod_uid` is set."""
+
+    warning: bool
+    reason: str
+    message: str
+    pod: str = ""
+    pod_uid: str = ""
+
+
+Action = (
+    Stage
+    | Reserve
+    | TakeOutPod
+    | SwapPod
+    | PutIn
+    | Release
+    | RestartEngine
+    | RecordRevision
+    | PublishStable
+    | Announce
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    actions: tuple[Action, ...]
+    status: WeightRolloutStatus
+    wake_at: float | None  # Fleet.now seconds at which time alone changes the plan
+    memory: Memory

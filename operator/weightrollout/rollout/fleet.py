@@ -1,0 +1,222 @@
+"""Everything one decision may look at, frozen.
+
+Seconds are `Fleet.now` seconds (monotonic, of this leader). None always means "unknown" or
+"absent" as the comment says, never a default.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from weightrollout.api.spec import WeightRolloutSpec
+from weightrollout.api.status import WeightRolloutStatus
+from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
+
+BASELINE_REVISION: Final = "baseline"
+
+
+class Verdict(StrEnum):
+    VERIFIED = "Verified"
+    REJECTED = "Rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """One loadable content. The baseline has revision "baseline" and neither uri nor digest."""
+
+    revision: str
+    version: str
+    uri: str = ""
+    digest: str | None = None  # None: not pinned yet, or the baseline
+
+    @property
+    def is_baseline(self) -> bool:
+        return self.revision == BASELINE_REVISION
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A ControllerRevision: immutable content, mutable facts."""
+
+    ref: Ref  # digest: given by the user or pinned by the scout
+    number: int  # grows; the newest content has the highest
+    digest_given: bool  # spec.weights.digest was set
+    verdict: Verdict | None = None
+    reason: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineView:
+    reachable: bool
+    instance: str = ""
+    engine_version: str = ""
+    weight_version: str = ""
+    baseline: bool = False  # untouched since its start
+    paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StagingView:
+    uri: str
+    digest: str  # "" until known
+    bytes: int
+    total: int
+    done: bool
+    failure_class: FailureClass | None = None
+    reason: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionView:
+    txn: str
+    attempt: int
+    weights: Ref
+    phase: SwapPhase
+    outcome: Outcome | None  # None while it runs
+    failure_class: FailureClass | None = None
+    reason: str = ""
+    message: str = ""
+    pause_millis: float = 0.0
+
+    @property
+    def running(self) -> bool:
+        return self.outcome is None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptsView:
+    """Attempts that reached the pause, as the agent journaled them."""
+
+    attempts: int
+    failure_class: FailureClass | None = None  # of the newest one; None after a success
+    reason: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentView:
+    """What the pod's agent said last on a stream that is alive now."""
+
+    ready: bool
+    engine: EngineView
+    not_ready_reason: str = ""
+    not_ready_message: str = ""
+    serving: Ref | None = None  # proven to be loaded in this instance; None: unknown
+    told: Ref | None = None  # meant to serve; None: baseline
+    last_good: Ref | None = None
+    staged: frozenset[str] = frozenset()  # digests
+    staging: StagingView | None = None  # running, or the newest one that failed
+    reserved_txn: str | None = None
+    transaction: TransactionView | None = None  # running or newest
+    attempts: Mapping[str, AttemptsView] = field(default_factory=dict)  # by digest
+    poisoned: bool = False
+    incompatible_reason: str = ""
+    incompatible_message: str = ""
+
+
+class AgentFault(StrEnum):
+    """Why there is no AgentView."""
+
+    MISSING = "AgentMissing"  # the pod has no such container: add it to the template
+    STARTING = "AgentStarting"  # the pod does not run yet, or was never reached and is young
+    UNREACHABLE = "AgentUnreachable"
+    REFUSED = "AgentRefused"  # it answers, but not to us (StaleEpoch, ForeignOwner, too old)
+
+
+@dataclass(frozen=True, slots=True)
+class PodView:
+    name: str
+    uid: str
+    agent: AgentView | AgentFault
+    ready: bool  # condition Ready, as the watch showed it last
+    running: bool = True  # phase Running
+    terminating: bool = False  # terminating pods count nowhere, but their swap is waited for
+    gated: bool = False  # has the readiness gate weightrollout.dev/Serving
+    gate_open: bool | None = None  # its condition; None: absent
+    version_label: str = ""
+    put_in_txn: str = ""  # txn of the annotation weightrollout.dev/swap
+    agent_message: str = ""
+
+
+class Doing(StrEnum):
+    """Actions of this operator that are under way."""
+
+    STAGE = "Stage"
+    RESERVE = "Reserve"
+    TAKE_OUT = "TakeOut"
+    SWAP = "Swap"
+    PUT_IN = "PutIn"
+    RELEASE = "Release"
+    RESTART_ENGINE = "RestartEngine"
+    RECORD_REVISION = "RecordRevision"
+    PUBLISH_STABLE = "PublishStable"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    doing: Doing
+    pod_uid: str = ""  # "" for actions on the fleet
+    revision: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionFailure:
+    """An action of ours that failed outside the agent's own record (API or agent call)."""
+
+    doing: Doing
+    pod_uid: str
+    failure_class: FailureClass
+    reason: str
+    message: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class PodMemory:
+    """What is only known by having watched. Lost at takeover: its clocks then start again."""
+
+    ready: bool
+    ready_since: float  # when `ready` was first seen as it is now
+    serving: str  # revision + instance it was first seen with
+    serving_since: float
+    silent_since: float | None = None  # the agent is unreachable since
+    failed_txn: str = ""  # newest failed transaction that was seen
+    failed_at: float = 0.0
+    restarted_at: float | None = None  # RestartEngine was sent
+    stage_failed_at: float | None = None
+    stage_failures: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Returned by every plan and given to the next one. Empty after a takeover."""
+
+    pods: Mapping[str, PodMemory] = field(default_factory=dict)  # by uid
+    progress_key: str = ""
+    progress_at: float = 0.0
+    hold_since: str = ""
+    announced: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """One observation."""
+
+    namespace: str
+    name: str
+    uid: str
+    generation: int
+    spec: WeightRolloutSpec
+    status: WeightRolloutStatus  # as it was read; the empty one when it was lost
+    revisions: tuple[Revision, ...]
+    pods: tuple[PodView, ...]
+    work: frozenset[Work]
+    now: float
+    wall: str  # RFC 3339, for people
+    epoch: int
+    failures: tuple[ActionFailure, ...] = ()  # at most the newest per (doing, pod)
+    published: Ref | None = None  # what the fleet ConfigMap says; None: absent or baseline
+    memory: Memory = Memory()

@@ -1,0 +1,1 @@
+"""GENERATED from proto/ by proto/generate.py; never edited by hand."""
