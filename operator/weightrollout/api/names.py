@@ -20,7 +20,10 @@ ANNOTATION_SWAP: Final = f"{GROUP}/swap"
 ANNOTATION_DIGEST: Final = f"{GROUP}/digest"
 ANNOTATION_VERDICT: Final = f"{GROUP}/verdict"
 ANNOTATION_VERDICT_REASON: Final = f"{GROUP}/verdict-reason"
+ANNOTATION_VERDICT_MESSAGE: Final = f"{GROUP}/verdict-message"
 ANNOTATION_VERDICT_TIME: Final = f"{GROUP}/verdict-time"
+#: On the CRD: schema_hash() of the types it was generated from.
+ANNOTATION_SCHEMA: Final = f"{GROUP}/schema"
 #: Opt-in readiness gate; its condition has the same name.
 GATE_SERVING: Final = f"{GROUP}/Serving"
 

@@ -124,22 +124,36 @@ class Strategy(ApiModel):
 
 
 class Expect(ApiModel):
-    contains: Annotated[str, Field(min_length=1, max_length=1024)]
+    """What a good answer looks like."""
+
+    contains: Annotated[str, Field(min_length=1, max_length=1024)] = Field(
+        description="Text that must be in the answer, letter for letter."
+    )
 
 
 class Prompt(ApiModel):
     """One question the engine must answer before the swap counts."""
 
-    prompt: Annotated[str, Field(min_length=1, max_length=8192)]
-    max_tokens: Annotated[int, Field(ge=1, le=4096)] = 16
+    prompt: Annotated[str, Field(min_length=1, max_length=8192)] = Field(
+        description="Sent to the engine's completion route, greedy, after it resumed."
+    )
+    max_tokens: Annotated[int, Field(ge=1, le=4096)] = Field(
+        default=16, description="Length of the answer that is asked for."
+    )
     expect: Expect
 
 
 class Verify(ApiModel):
-    prompts: Annotated[tuple[Prompt, ...], Field(max_length=16)] = ()
+    """Checks of the engine's answers, after the checks of its weights."""
+
+    prompts: Annotated[tuple[Prompt, ...], Field(max_length=16)] = Field(
+        default=(), description="Asked one after the other; each must pass."
+    )
 
 
 class Repair(ApiModel):
+    """What is tried on a pod that failed."""
+
     retries: Annotated[int, Field(ge=0, le=10)] = Field(
         default=2,
         description="How often a pod is tried again after an attempt that reached the pause.",

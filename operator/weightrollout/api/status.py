@@ -19,84 +19,106 @@ class Phase(StrEnum):
 
 
 class WeightsRef(ApiModel):
-    """A revision by its three names. Revision "baseline" is what engines load at start."""
+    """A revision by its three names."""
 
-    version: str
-    digest: str | None = None
-    revision: str
+    version: str = Field(description="As spec.weights.version says it.")
+    digest: str | None = Field(
+        default=None, description="Absent until it is pinned, and for the baseline."
+    )
+    revision: str = Field(
+        description="Name of the ControllerRevision, or 'baseline': what engines load at start."
+    )
 
 
 class PodCounts(ApiModel):
-    """Each selected pod is in exactly one of the first seven; the last three overlap them."""
+    """Each selected pod is in exactly one of the seven after it; the last three overlap them."""
 
-    selected: int = 0
-    updated: int = 0
-    outdated: int = 0
-    joining: int = 0
-    failed: int = 0
-    poisoned: int = 0
-    unreachable: int = 0
-    incompatible: int = 0
-    available: int = 0
-    out: int = 0
-    swapping: int = 0
+    selected: int = Field(default=0, description="Pods with our name label that are not ending.")
+    updated: int = Field(default=0, description="Serve the target, proven by digest and version.")
+    outdated: int = Field(default=0, description="Serve something else that is known.")
+    joining: int = Field(default=0, description="Start, restarted, or have not loaded yet.")
+    failed: int = Field(default=0, description="Used up their retries for the target.")
+    poisoned: int = Field(default=0, description="Hold neither target nor last good; paused, out.")
+    unreachable: int = Field(default=0, description="Their agent does not answer.")
+    incompatible: int = Field(default=0, description="Refused by name: engine, agent or model.")
+    available: int = Field(default=0, description="Ready and in service.")
+    out: int = Field(default=0, description="Not in service, reserved for a swap, or unreachable.")
+    swapping: int = Field(default=0, description="In a swap, from its reservation until put in.")
 
 
 class StagingStatus(ApiModel):
+    """Progress of reading weights; absent when no pod stages."""
+
     bytes: int = Field(description="Read and hashed so far, over all staging pods.")
     total: int = Field(description="To be read by them.")
-    pods: int
+    pods: int = Field(description="Pods that stage now.")
 
 
 class LoadedVersion(ApiModel):
-    version: str
-    digest: str | None = None
-    pods: int
+    """One content that is really loaded."""
+
+    version: str = Field(description="As the engines report it, or 'other'.")
+    digest: str | None = Field(default=None, description="Proven by receipts; absent: unknown.")
+    pods: int = Field(description="Pods that hold it.")
 
 
 class Hold(ApiModel):
-    """The one thing the rollout waits for now."""
+    """The one thing the rollout waits for now; absent when nothing holds it."""
 
-    gate: str
-    reason: str
-    message: str
-    since: str
-    pods: tuple[str, ...] = ()
+    gate: str = Field(description="Which rule holds it, in CamelCase.")
+    reason: str = Field(description="Stable word for scripts, in CamelCase.")
+    message: str = Field(description="For people: numbers, names, and how to go on.")
+    since: str = Field(description="RFC 3339.")
+    pods: tuple[str, ...] = Field(default=(), description="Pods it is about, if any.")
 
 
 class PauseMillis(ApiModel):
     """Measured pauses of the target revision, in milliseconds."""
 
-    last: int
-    p50: int
-    p99: int
-    max: int
+    last: int = Field(description="The newest swap's.")
+    p50: int = Field(description="Median.")
+    p99: int = Field(description="99th percentile.")
+    max: int = Field(description="The longest.")
 
 
 class Failure(ApiModel):
-    pod: str
-    failure_class: str = Field(alias="class")
-    reason: str
-    message: str
-    attempts: int
-    time: str
+    """One pod's newest failure."""
+
+    pod: str = Field(description="Its name.")
+    failure_class: str = Field(
+        alias="class",
+        description="Weights: the weights are bad. Pod: this pod or its engine. Environment: "
+        "store, credentials or network; nothing was touched.",
+    )
+    reason: str = Field(description="Stable word for scripts, in CamelCase.")
+    message: str = Field(description="What is wrong, where, and what to do.")
+    attempts: int = Field(description="Attempts that reached the pause, for this digest.")
+    time: str = Field(description="RFC 3339.")
 
 
 class Condition(ApiModel):
-    type: str
-    status: str
-    reason: str
-    message: str = ""
-    last_transition_time: str
-    observed_generation: int
+    """As Kubernetes conditions are: Ready, Reconciling, Stalled, Available, RollbackReady."""
+
+    type: str = Field(description="Name of the condition.")
+    status: str = Field(description="True, False or Unknown.")
+    reason: str = Field(description="Stable word for scripts, in CamelCase.")
+    message: str = Field(default="", description="For people.")
+    last_transition_time: str = Field(description="When `status` changed; RFC 3339.")
+    observed_generation: int = Field(description="metadata.generation this is about.")
 
 
 class WeightRolloutStatus(ApiModel):
-    observed_generation: int = 0
+    """What the operator observed and decided, written whole in every pass."""
+
+    observed_generation: int = Field(
+        default=0, description="metadata.generation the operator acted on."
+    )
     epoch: int = Field(default=0, description="Leadership fence: grows with every new leader.")
-    phase: Phase = Phase.PENDING
-    message: str = ""
-    desired: WeightsRef | None = None
+    phase: Phase = Field(
+        default=Phase.PENDING, description="Where the rollout is; conditions say it for machines."
+    )
+    message: str = Field(default="", description="One line for people, with how to go on.")
+    desired: WeightsRef | None = Field(default=None, description="What spec.weights says.")
     target: WeightsRef | None = Field(
         default=None, description="What is converged on; differs from desired after a rollback."
     )
@@ -112,4 +134,6 @@ class WeightRolloutStatus(ApiModel):
     hold: Hold | None = None
     pause_millis: PauseMillis | None = None
     failures: tuple[Failure, ...] = Field(default=(), description="At most 10, newest first.")
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[Condition, ...] = Field(
+        default=(), description="Ready, Reconciling, Stalled, Available, RollbackReady."
+    )

@@ -67,6 +67,7 @@ class StagingView:
     failure_class: FailureClass | None = None
     reason: str = ""
     message: str = ""
+    revision: str = ""  # it was asked for; "": the agent does not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +176,19 @@ class ActionFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class StageMemory:
+    """What this leader asked a pod to stage, and how that went."""
+
+    revision: str
+    awaited: bool = True  # asked and not answered yet
+    failures: int = 0  # in a row
+    failed_at: float = 0.0
+    failure_class: FailureClass | None = None  # of the newest failure; None: none, or it succeeded
+    reason: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PodMemory:
     """What is only known by having watched. Lost at takeover: its clocks then start again."""
 
@@ -183,11 +197,14 @@ class PodMemory:
     serving: str  # revision + instance it was first seen with
     serving_since: float
     silent_since: float | None = None  # the agent is unreachable since
+    instance: str = ""  # newest engine instance that was seen; "": none yet
+    reserved_txn: str = ""
+    reserved_since: float = 0.0
     failed_txn: str = ""  # newest failed transaction that was seen
     failed_at: float = 0.0
-    restarted_at: float | None = None  # RestartEngine was sent
-    stage_failed_at: float | None = None
-    stage_failures: int = 0
+    failures: int = 0  # failed transactions in a row, those before the pause as well
+    restarted_at: float | None = None  # RestartEngine was sent and this instance was not seen to end
+    staging: StageMemory | None = None  # None: this leader asked for nothing yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +214,8 @@ class Memory:
     pods: Mapping[str, PodMemory] = field(default_factory=dict)  # by uid
     progress_key: str = ""
     progress_at: float = 0.0
-    hold_since: str = ""
+    hold_key: str = ""  # gate and reason of the hold that began at hold_since
+    hold_since: str = ""  # RFC 3339
     announced: frozenset[str] = frozenset()
 
 

@@ -1,0 +1,58 @@
+# WeightRollout. `make` prints what there is.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+VENV := .venv
+PY := $(VENV)/bin/python
+BIN := $(CURDIR)/$(VENV)/bin
+export PATH := $(BIN):$(PATH)
+READY := $(VENV)/.ready
+PYTEST := $(PY) -m pytest
+
+.PHONY: help setup check format generate test test-unit test-contract test-cluster demo bench cluster clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+setup: $(READY) ## the virtual environment with everything that the other targets need
+
+$(READY): pyproject.toml
+	@echo "setup: virtual environment in $(VENV) (about a minute the first time)"
+	@test -x $(PY) || python3 -m venv $(VENV)
+	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+check: $(READY) ## format, lint, types, import contracts, generated files
+	$(BIN)/ruff format --check operator tests proto
+	$(BIN)/ruff check operator tests proto
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-timings
+	$(PY) proto/generate.py --check
+	$(PY) -m weightrollout.api.schema --check
+
+format: $(READY) ## format and fix what a machine can fix
+	$(BIN)/ruff format operator tests proto
+	$(BIN)/ruff check --fix operator tests proto
+
+generate: $(READY) ## stubs, CRD and API reference from their sources
+	$(PY) proto/generate.py
+	$(PY) -m weightrollout.api.schema --write
+
+test: check test-unit test-contract test-cluster ## every tier that this machine can run
+
+test-unit: $(READY) ## unit, property and story tests: anywhere, about a minute
+	$(PYTEST) tests/unit tests/property
+
+test-contract: $(READY) ## one suite of engine behaviour, against the simulator
+	$(PYTEST) tests/contract
+
+test-cluster: $(READY) cluster ## a real API server, agents and engines as processes of a virtual node
+	$(PYTEST) tests/cluster
+
+cluster: $(READY) ## build the local control plane (once, cached outside the repository)
+	@PYTHONPATH=tests $(PY) -m localcluster build
+
+demo: $(READY) cluster ## roll new weights through a fleet under traffic; PAYLOAD=qwen3-0.6b for 1.5 GB
+	@PYTHONPATH=tests $(PY) -m demo
+
+clean: ## remove what was built here (the cached control plane stays)
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

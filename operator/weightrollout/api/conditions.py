@@ -1,0 +1,65 @@
+"""The five conditions of a WeightRollout and every reason they carry.
+
+kstatus reads them: Ready True = done; Reconciling True = under way; Stalled True = needs a person.
+All five are set in every status; "Unknown" means that nobody can say yet.
+"""
+
+from enum import StrEnum
+
+
+class ConditionType(StrEnum):
+    READY = "Ready"
+    RECONCILING = "Reconciling"
+    STALLED = "Stalled"
+    AVAILABLE = "Available"
+    ROLLBACK_READY = "RollbackReady"
+
+
+class ReadyReason(StrEnum):
+    """Ready is True when every running pod serves the desired weights, proven."""
+
+    COMPLETE = "Complete"  # True: surfaces when all pods serve the target and it is recorded
+    SCALED_TO_ZERO = "ScaledToZero"  # True: surfaces when a verified fleet has no pods now
+    NO_PODS = "NoPods"  # False: surfaces when there never was a pod
+    PROGRESSING = "Progressing"  # False: surfaces while pods move to the desired revision
+    ROLLING_BACK = "RollingBack"  # False: surfaces while pods move back
+    ROLLED_BACK = "RolledBack"  # False: surfaces when the desired revision was undone everywhere
+    FAILED = "Failed"  # False: surfaces when the rollout stopped for good
+    PAUSED = "Paused"  # Unknown: surfaces when mode Paused holds work back
+    SUSPENDED = "Suspended"  # Unknown: surfaces when mode Suspended holds work back
+    PENDING = "Pending"  # Unknown: surfaces before there is anything to judge
+
+
+class ReconcilingReason(StrEnum):
+    """Reconciling is True while the operator moves pods."""
+
+    PROGRESSING = "Progressing"  # True
+    ROLLING_BACK = "RollingBack"  # True
+    IDLE = "Idle"  # False: surfaces when nothing is left to move, or a person stopped it
+
+
+class StalledReason(StrEnum):
+    """Stalled is True when only a person can help. Reasons of a rejected revision are passed on."""
+
+    MOVING = "NotStalled"  # False
+    NAME_TOO_LONG = "NameTooLong"  # True: surfaces when the name has more than 52 characters
+    VERSION_REUSED = "VersionReused"  # True: surfaces when a version is bound to another digest
+    ROLLED_BACK = "RolledBack"  # True: surfaces when the automatic rollback is over
+    ROLLBACK_FAILED = "RollbackFailed"  # True: surfaces when pods could not be brought back
+
+
+class AvailableReason(StrEnum):
+    """Available is True when enough pods are in service, whatever version they serve."""
+
+    ENOUGH_PODS = "EnoughPods"  # True: at most maxUnavailable pods are out
+    TOO_FEW_PODS = "TooFewPods"  # False: more than maxUnavailable pods are out
+    NO_PODS = "NoPods"  # False
+
+
+class RollbackReadyReason(StrEnum):
+    """RollbackReady is True when every pod could go back to stable without reading it again."""
+
+    STABLE_ON_PODS = "StableOnPods"  # True: each pod serves stable or holds it staged
+    STABLE_NOT_STAGED = "StableNotStaged"  # Unknown: must be read from its uri again
+    BASELINE_ONLY = "BaselineOnly"  # False: no stable yet; going back restarts engines
+    NO_PODS = "NoPods"  # Unknown

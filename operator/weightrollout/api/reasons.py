@@ -1,0 +1,82 @@
+"""Why a rollout waits: the gates, in the order in which they are reported, and their reasons.
+
+`status.hold` names one gate and one reason. Reasons of the environment (SourceNotFound,
+StagingSpaceTooSmall, ApiServerUnavailable...) are passed on as the failing part spelt them.
+"""
+
+from enum import StrEnum
+
+
+class HoldGate(StrEnum):
+    """What stands in the way. The order is the priority: the first one that holds is reported."""
+
+    SPEC = "Spec"  # the spec itself is refused
+    VERDICT = "Verdict"  # the desired revision was rejected, or its rollback failed
+    MODE = "Mode"  # a person said so in spec.mode
+    PODS = "Pods"  # there is no pod to work on
+    ENVIRONMENT = "Environment"  # store, credentials, network, API server
+    BACK_OFF = "BackOff"  # a failed attempt is repeated after a pause
+    BUDGET = "Budget"  # strategy.maxUnavailable is used up
+    SOAK = "Soak"  # strategy.soakSeconds is not over
+    PROOF = "Proof"  # strategy.proveFirst: the first pod is not through
+    STAGING = "Staging"  # weights are not on the pod yet
+    SETTLE = "Settle"  # taken out, and swap.settleSeconds is not over
+    READY = "Ready"  # Kubernetes does not show what the agent says
+    FAILED = "Failed"  # retries are used up
+    AGENT = "Agent"  # the pod has no agent, or none that can be used
+
+
+class HoldReason(StrEnum):
+    # Spec
+    NAME_TOO_LONG = "NameTooLong"  # surfaces when the name does not fit into labels
+    VERSION_REUSED = "VersionReused"  # surfaces when the version is bound to another digest
+    # Verdict
+    REVISION_REJECTED = "RevisionRejected"  # surfaces when onFailure is Hold
+    ROLLBACK_FAILED = "RollbackFailed"  # surfaces when pods cannot return; never rolled back again
+    # Mode
+    MODE_SUSPENDED = "ModeSuspended"
+    MODE_PAUSED = "ModePaused"
+    NOTHING_DESIRED = "NothingDesired"  # surfaces when spec.weights is absent and pods differ
+    # Pods
+    NO_PODS = "NoPods"  # surfaces when no pod carries the label weightrollout.dev/name
+    PODS_STARTING = "PodsStarting"  # surfaces when the pods left have never run
+    # BackOff
+    RETRY_BACK_OFF = "RetryBackOff"
+    # Budget
+    BUDGET_USED_BY_UNREADY_PODS = "BudgetUsedByUnreadyPods"  # surfaces when no swap of ours is out
+    BUDGET_IN_USE = "BudgetInUse"  # surfaces when our own swaps use it up
+    # Soak
+    SOAKING = "Soaking"
+    # Proof
+    PROVE_FIRST = "ProveFirst"
+    NO_PROVER = "NoProver"  # surfaces when no pod is fit to go first
+    # Staging
+    STAGING = "Staging"
+    DIGEST_PENDING = "DigestPending"  # surfaces until the scout's digest is recorded
+    # Settle
+    SETTLING = "Settling"
+    # Ready
+    WAITING_FOR_READY = "WaitingForReady"  # surfaces when a pod serves its version and is not Ready
+    WAITING_FOR_UNREADY = "WaitingForUnready"  # surfaces when a reserved pod is still Ready
+    # Failed
+    PODS_FAILED = "PodsFailed"
+    # Agent
+    AGENT_MISSING = "AgentMissing"
+    AGENT_UNREACHABLE = "AgentUnreachable"
+    INCOMPATIBLE = "Incompatible"
+    ENGINE_UNREACHABLE = "EngineUnreachable"
+
+
+class RejectReason(StrEnum):
+    """Why a revision was rejected, where the agent's own reason (PromptFailed...) is not passed on."""
+
+    TOO_MANY_FAILED = "TooManyFailed"
+    PROVER_FAILED = "ProverFailed"
+    PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
+    VERSION_REUSED = "VersionReused"
+
+
+#: The agent's word for content that is not what the digest says. With a digest that a scout
+#: pinned it means that the source changed afterwards, which is the environment's fault.
+DIGEST_MISMATCH = "DigestMismatch"
+SOURCE_CHANGED = "SourceChanged"

@@ -1,0 +1,118 @@
+"""Checks that the API server makes, as CEL, with messages that say what to do.
+
+They cover what a schema cannot say, or says without help ("should match '^[A-Z...'"): where a rule
+stands here, the type's own pattern is left out of the CRD. All of them see the object after the
+schema's defaults, so a field with a default there is always present.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from weightrollout.api.names import BASELINE_VERSION, MAX_NAME_LENGTH
+from weightrollout.api.quantity import PERCENT
+from weightrollout.api.spec import DIGEST_PATTERN, URI_PATTERN, VERSION_PATTERN, Swap
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A message is a CEL expression where it must name numbers."""
+
+    rule: str
+    message: str = ""
+    message_expression: str = ""
+    field: str = ""  # below the rule's place; where people must look
+
+    def as_schema(self) -> dict[str, str]:
+        keys = {
+            "rule": self.rule,
+            "message": self.message,
+            "messageExpression": self.message_expression,
+            "fieldPath": self.field,
+        }
+        return {key: value for key, value in keys.items() if value}
+
+
+def _quoted(pattern: str) -> str:
+    return "'" + pattern.replace("\\", "\\\\") + "'"
+
+
+# Its schema has no default: see schema.RESOLVED_BY_THE_PLANNER.
+_DRAIN: Final = (
+    "(has(self.swap.drainSeconds) ? self.swap.drainSeconds"
+    f" : {Swap.model_fields['drain_seconds'].default})"
+)
+
+INT_OR_PERCENT: Final = Rule(
+    rule=f"type(self) == int ? self >= 0 : self.matches({_quoted(PERCENT.pattern)})",
+    message="must be a whole number of pods, such as 2, or a percentage from 0% to 100%, such as 25%",
+)
+
+#: By path in the object; "[]" is an item of a list.
+RULES: Final[dict[str, tuple[Rule, ...]]] = {
+    "": (
+        Rule(
+            rule=f"self.metadata.name.size() <= {MAX_NAME_LENGTH}",
+            message=f"metadata.name may have at most {MAX_NAME_LENGTH} characters, because names of"
+            " the objects that belong to it are made of it: choose a shorter name",
+        ),
+    ),
+    "spec": (
+        Rule(
+            rule=f"self.podDeadlineSeconds > {_DRAIN} + self.swap.settleSeconds",
+            message_expression="'must be more than spec.swap.drainSeconds + spec.swap.settleSeconds ="
+            " %d, else no swap can end in time, got: %d; raise it, or drain for less'"
+            f".format([{_DRAIN} + self.swap.settleSeconds, self.podDeadlineSeconds])",
+            field=".podDeadlineSeconds",
+        ),
+        Rule(
+            rule="self.progressDeadlineSeconds > self.podDeadlineSeconds",
+            message_expression="'must be more than spec.podDeadlineSeconds = %d, else one slow pod"
+            " stalls the rollout, got: %d; raise it'"
+            ".format([self.podDeadlineSeconds, self.progressDeadlineSeconds])",
+            field=".progressDeadlineSeconds",
+        ),
+    ),
+    "spec.weights.version": (
+        Rule(
+            rule=f"self.matches({_quoted(VERSION_PATTERN)})",
+            message="must be usable as a label value: letters, digits, '-', '_' and '.', with a"
+            " letter or digit first and last, such as 2026-11-29.1",
+        ),
+        Rule(
+            rule=f"self != '{BASELINE_VERSION}'",
+            message=f"'{BASELINE_VERSION}' is what an engine calls the weights it starts with, so"
+            " it cannot name others: choose another version, such as 2026-11-29.1",
+        ),
+    ),
+    "spec.weights.uri": (
+        Rule(
+            rule=f"self.matches({_quoted(URI_PATTERN)})",
+            message="this release reads file:/// only: give the folder as the agents see it, such"
+            " as file:///models/chat/step-1200/",
+        ),
+    ),
+    "spec.weights.digest": (
+        Rule(
+            rule=f"self.matches({_quoted(DIGEST_PATTERN)})",
+            message="must be sha256: and 64 lower-case hex digits; print it with 'kubectl"
+            " weightrollout digest PATH', or leave it out and the operator pins what it finds",
+        ),
+    ),
+    "spec.staging.maxConcurrent": (
+        INT_OR_PERCENT,
+        Rule(
+            rule="type(self) == int ? self != 0 : !self.matches('^0+%$')",
+            message="0 would stage on no pod: use 1 or more, or 1% or more; to start nothing set"
+            " spec.mode to Suspended",
+        ),
+    ),
+    "spec.strategy.maxUnavailable": (
+        INT_OR_PERCENT,
+        Rule(
+            rule="type(self) == int ? self != 0 : !self.matches('^0+%$')",
+            message="0 would let no pod swap: use 1 or more, or 1% or more (it rounds down to at"
+            " least one pod); to touch no pod set spec.mode to Paused",
+        ),
+    ),
+    "spec.strategy.maxFailed": (INT_OR_PERCENT,),
+}

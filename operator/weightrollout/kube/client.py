@@ -1,0 +1,199 @@
+"""One connection to one API server: plain JSON in and out, a deadline on every call.
+
+Bodies are dictionaries on purpose: the client's model classes cost more CPU per object than the
+server's answer (kopf-notes: 0.35 s instead of 1.0 s per 1,000 watch events) and their first import
+blocks the event loop for a second.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import aiohttp
+from kubernetes.aio import config
+from kubernetes.aio.client.api_client import ApiClient
+from kubernetes.aio.client.configuration import Configuration
+from kubernetes.aio.client.exceptions import ApiException
+
+from weightrollout.kube.errors import KubeError, TooManyRequests, Unavailable, error_of
+
+Json = dict[str, Any]
+
+APPLY: Final = "application/apply-patch+yaml"
+MERGE: Final = (
+    "application/merge-patch+json"  # never for a list that others write too, such as conditions
+)
+JSON: Final = "application/json"
+
+IN_FLIGHT: Final = 16  # more gave no throughput on a real server, only latency
+DEADLINE_S: Final = 15.0
+CONNECT_S: Final = 5.0
+LINE_BYTES: Final = 8 * 1024 * 1024  # a watch event is one line; an object has at most 1.5 MiB
+
+Observer = Callable[[str, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What another HTTP client needs to reach the same server. Paths are None where not used."""
+
+    server: str
+    ca_path: str | None
+    certificate_path: str | None
+    key_path: str | None
+    authorization: str | None  # "Bearer ..."
+    insecure: bool
+
+
+class Client:
+    """Use `connect`. `observe` is told (verb, HTTP code) of every request; code 0 is no answer."""
+
+    def __init__(
+        self, api: ApiClient, namespace: str, observe: Observer = lambda verb, code: None
+    ) -> None:
+        self.namespace = namespace
+        self._api = api
+        self._observe = observe
+        self._slots = asyncio.Semaphore(IN_FLIGHT)
+
+    async def access(self) -> Access:
+        settings = self._api.configuration
+        auth: Mapping[str, Any] = (await settings.auth_settings()).get("BearerToken") or {}
+        return Access(
+            settings.host,
+            settings.ssl_ca_cert,
+            settings.cert_file,
+            settings.key_file,
+            auth.get("value"),
+            not settings.verify_ssl,
+        )
+
+    async def get(self, path: str, query: Mapping[str, str] | None = None) -> Json:
+        return await self.request("GET", path, query=query)
+
+    async def create(self, path: str, body: Json, query: Mapping[str, str] | None = None) -> Json:
+        return await self.request("POST", path, query=query, body=body)
+
+    async def replace(self, path: str, body: Json) -> Json:
+        return await self.request("PUT", path, body=body)
+
+    async def apply(self, path: str, body: Json, field_manager: str) -> Json:
+        """Server-side apply, forced. A `metadata.resourceVersion` or `uid` in the body is checked."""
+        query = {"fieldManager": field_manager, "force": "true"}
+        return await self.request("PATCH", path, query=query, body=body, content_type=APPLY)
+
+    async def merge(self, path: str, body: Json) -> Json:
+        return await self.request("PATCH", path, body=body, content_type=MERGE)
+
+    async def delete(self, path: str, body: Json | None = None) -> Json:
+        return await self.request("DELETE", path, body=body)
+
+    async def request(
+        self,
+        verb: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Json | None = None,
+        content_type: str = JSON,
+        deadline_s: float = DEADLINE_S,
+    ) -> Json:
+        """One call; 429 is repeated as the server asks while the deadline allows it."""
+        what = f"{verb} {path}"
+        try:
+            async with asyncio.timeout(deadline_s), self._slots:
+                while True:
+                    try:
+                        return await self._once(verb, path, query or {}, body, content_type)
+                    except TooManyRequests as busy:
+                        await asyncio.sleep(busy.retry_after_s)
+        except TimeoutError as late:
+            raise Unavailable(f"{what}: no answer within {deadline_s:g} s") from late
+
+    async def _once(
+        self, verb: str, path: str, query: Mapping[str, str], body: Json | None, content_type: str
+    ) -> Json:
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S)
+        answer = await self._send(verb, path, query, body, content_type, timeout)
+        try:
+            data: bytes = await answer.read()
+        except (aiohttp.ClientError, OSError) as lost:
+            raise Unavailable(f"{verb} {path}: the answer was cut: {lost!r}") from lost
+        if answer.status >= 400:
+            raise error_of(f"{verb} {path}", answer.status, data, answer.headers.get("Retry-After"))
+        found: Json = json.loads(data)
+        return found
+
+    @asynccontextmanager
+    async def stream(
+        self, path: str, query: Mapping[str, str], total_s: float
+    ) -> AsyncIterator[aiohttp.StreamReader]:
+        """A watch: lines of JSON. The caller bounds every single read."""
+        timeout = aiohttp.ClientTimeout(total=total_s, sock_connect=CONNECT_S)
+        async with asyncio.timeout(DEADLINE_S):
+            answer = await self._send("WATCH", path, query, None, JSON, timeout)
+        try:
+            if answer.status >= 400:
+                raise error_of(f"WATCH {path}", answer.status, await answer.read())
+            yield answer.content
+        finally:
+            answer.close()
+
+    async def _send(
+        self,
+        verb: str,
+        path: str,
+        query: Mapping[str, str],
+        body: Json | None,
+        content_type: str,
+        timeout: aiohttp.ClientTimeout,
+    ) -> aiohttp.ClientResponse:
+        headers = {"Accept": JSON, "Content-Type": content_type}
+        method = "GET" if verb == "WATCH" else verb
+        try:
+            _, url, headers, _, _ = await self._api.param_serialize(
+                method,
+                path,
+                query_params=list(query.items()),
+                header_params=headers,
+                auth_settings=["BearerToken"],
+            )
+            answer = await self._api.call_api(method, url, headers, body, _request_timeout=timeout)
+        except (aiohttp.ClientError, OSError, ApiException) as lost:
+            self._observe(verb, 0)
+            raise Unavailable(f"{verb} {path}: {lost!r}") from lost
+        self._observe(verb, answer.status)
+        response: aiohttp.ClientResponse = answer.response
+        return response
+
+
+@asynccontextmanager
+async def connect(
+    namespace: str, kubeconfig: Path | None, observe: Observer = lambda verb, code: None
+) -> AsyncIterator[Client]:
+    """A client from a kubeconfig file, or from the pod's own ServiceAccount where there is none."""
+    settings = Configuration()
+    settings.retries = False  # a repeated write is our decision, and so is its deadline
+    try:
+        if kubeconfig is None:
+            config.load_incluster_config(settings)
+        else:
+            await config.load_kube_config(
+                str(kubeconfig), client_configuration=settings, persist_config=False
+            )
+    except config.ConfigException as wrong:
+        source = kubeconfig or "this pod's ServiceAccount"
+        raise KubeError(
+            f"cannot use {source}: {wrong}; pass --kubeconfig FILE outside a cluster"
+        ) from wrong
+    settings.client_session_kwargs = {"read_bufsize": LINE_BYTES, "trust_env": False}
+    api = ApiClient(settings)
+    api.user_agent = "weightrollout"
+    try:
+        yield Client(api, namespace, observe)
+    finally:
+        await api.close()

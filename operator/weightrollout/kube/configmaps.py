@@ -1,0 +1,113 @@
+"""The fleet ConfigMap: tells pods the stable version while no operator is there.
+
+It has no owner reference: it must outlive its WeightRollout, so that pods which come up later still
+find it. The orphan pass removes it when no pod is left.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Final
+
+from weightrollout.api.names import FIELD_MANAGER, LABEL_NAME, STABLE_KEY, stable_configmap
+from weightrollout.kube.client import Client, Json
+from weightrollout.kube.errors import NotFound
+from weightrollout.kube.store import Source, Store
+
+SCHEMA: Final = 1
+#: Sets our ConfigMaps apart from the users' own that may carry the name label.
+LABEL_STABLE: Final = "app.kubernetes.io/managed-by"
+MANAGED_BY: Final = "weightrollout"
+
+
+@dataclass(frozen=True, slots=True)
+class StableRecord:
+    """Revision "" is the baseline: the ConfigMap is there and says nothing."""
+
+    name: str
+    uid: str
+    resource_version: int
+    rollout: str
+    owner_uid: str = ""
+    revision: str = ""
+    version: str = ""
+    uri: str = ""
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stable:
+    """What is published. `owner_uid` and `epoch` let an agent tell old from new."""
+
+    owner_uid: str
+    epoch: int
+    revision: str
+    version: str
+    uri: str
+    digest: str
+
+
+def configmaps_path(client: Client) -> str:
+    return f"/api/v1/namespaces/{client.namespace}/configmaps"
+
+
+def stable_source(client: Client) -> Source[StableRecord]:
+    selector = f"{LABEL_NAME},{LABEL_STABLE}={MANAGED_BY}"
+    return Source("stable", configmaps_path(client), selector, trim_stable)
+
+
+def trim_stable(body: Json) -> StableRecord:
+    metadata = body["metadata"]
+    said = _parsed((body.get("data") or {}).get(STABLE_KEY, ""))
+    return StableRecord(
+        metadata["name"],
+        metadata["uid"],
+        int(metadata["resourceVersion"]),
+        (metadata.get("labels") or {}).get(LABEL_NAME, ""),
+        *(str(said.get(key) or "") for key in ("owner", "revision", "version", "uri", "digest")),
+    )
+
+
+async def publish_stable(
+    client: Client, store: Store[StableRecord], rollout: str, stable: Stable | None
+) -> None:
+    """None: the baseline, an empty ConfigMap. Conflict: somebody wrote since we read."""
+    name = stable_configmap(rollout)
+    known = store.get(name)
+    metadata: Json = {"name": name, "labels": {LABEL_NAME: rollout, LABEL_STABLE: MANAGED_BY}}
+    if known is not None:
+        metadata["resourceVersion"] = str(known.resource_version)
+    body: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+    if stable is not None:
+        body["data"] = {STABLE_KEY: stable_text(stable)}
+    store.learn(await client.apply(f"{configmaps_path(client)}/{name}", body, FIELD_MANAGER))
+
+
+async def remove_stable(client: Client, store: Store[StableRecord], record: StableRecord) -> None:
+    """Gone already is as good."""
+    body = {"preconditions": {"uid": record.uid, "resourceVersion": str(record.resource_version)}}
+    try:
+        await client.delete(f"{configmaps_path(client)}/{record.name}", body)
+    except NotFound:
+        pass
+    store.drop(record.name, record.uid)
+
+
+def stable_text(stable: Stable) -> str:
+    said = {
+        "schema": SCHEMA,
+        "owner": stable.owner_uid,
+        "epoch": stable.epoch,
+        "revision": stable.revision,
+        "version": stable.version,
+        "uri": stable.uri,
+        "digest": stable.digest,
+    }
+    return json.dumps(said, indent=1, sort_keys=True) + "\n"
+
+
+def _parsed(text: str) -> Json:
+    try:
+        said = json.loads(text)
+    except ValueError:
+        return {}  # absent or spoilt by hand: as if nothing was published, so it is written again
+    return said if isinstance(said, dict) else {}

@@ -1,0 +1,95 @@
+"""What is known after a call to the API server failed.
+
+KubeError
+|-- Refused              it answered: nothing was changed
+|   |-- Conflict         409: somebody wrote since we read, or it exists already
+|   |-- NotFound         404
+|   |-- Gone             410: the resourceVersion is too old, list again
+|   |-- Invalid          400, 422, or an apply that the schema does not allow: do not repeat it
+|   |-- Forbidden        401, 403: the account lacks a right
+|   `-- TooManyRequests  429: repeat after `retry_after_s`
+`-- Unavailable          no answer in time, or 5xx: it may have been done
+"""
+
+import json
+
+
+class KubeError(Exception):
+    reason = "ApiServerError"
+
+
+class Refused(KubeError):
+    reason = "ApiServerRefused"
+
+
+class Conflict(Refused):
+    reason = "ApiServerConflict"
+
+
+class NotFound(Refused):
+    reason = "ApiServerNotFound"
+
+
+class Gone(Refused):
+    reason = "ApiServerGone"
+
+
+class Invalid(Refused):
+    reason = "ApiServerInvalid"
+
+
+class Forbidden(Refused):
+    reason = "ApiServerForbidden"
+
+
+class TooManyRequests(Refused):
+    reason = "ApiServerTooManyRequests"
+
+    def __init__(self, message: str, retry_after_s: float) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class Unavailable(KubeError):
+    reason = "ApiServerUnavailable"
+
+
+def error_of(what: str, code: int, body: bytes, retry_after: str | None = None) -> KubeError:
+    """The error for one answer. `what` names verb and path; the server's message is kept."""
+    message = f"{what}: {code}: {_message(body)}"
+    match code:
+        case 400 | 422:
+            return Invalid(message)
+        case 401 | 403:
+            return Forbidden(message)
+        case 404:
+            return NotFound(message)
+        case 409:
+            return Conflict(message)
+        case 410:
+            return Gone(message)
+        case 429:
+            return TooManyRequests(message, _seconds(retry_after))
+        # An apply with an unknown field is answered 500 by kube-apiserver 1.34; repeating it cannot help.
+        case 500 if "failed to create typed patch object" in message:
+            return Invalid(message)
+        case _ if code >= 500:
+            return Unavailable(message)
+        case _:
+            return Refused(message)
+
+
+def _message(body: bytes) -> str:
+    text = body.decode(errors="replace").strip()
+    try:
+        said = json.loads(text)
+    except ValueError:
+        return text[:500]
+    return str(said.get("message", text[:500])) if isinstance(said, dict) else text[:500]
+
+
+def _seconds(retry_after: str | None) -> float:
+    try:
+        return float(retry_after or 1)
+    except ValueError:
+        return 1.0  # a date: nobody sends it, a second is polite

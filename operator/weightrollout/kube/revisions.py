@@ -1,0 +1,158 @@
+"""ControllerRevisions: what a fleet was asked to load, and what became of it.
+
+The data is immutable and is the canonical form of spec.weights; digest (where the scout pinned it) and
+verdict are annotations, written only on top of the resourceVersion they were read at.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Final
+
+from weightrollout.api.names import (
+    ANNOTATION_DIGEST,
+    ANNOTATION_VERDICT,
+    ANNOTATION_VERDICT_MESSAGE,
+    ANNOTATION_VERDICT_REASON,
+    ANNOTATION_VERDICT_TIME,
+    API_VERSION,
+    KIND,
+    LABEL_NAME,
+)
+from weightrollout.kube.client import Client, Json
+from weightrollout.kube.store import Source, Store
+
+SCHEMA: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionRecord:
+    name: str
+    uid: str
+    resource_version: int
+    rollout: str
+    owner_uid: str  # "": orphaned, free to be adopted
+    number: int
+    version: str
+    uri: str
+    given_digest: str  # spec.weights.digest; "" where it was left out
+    pinned_digest: str  # found by the scout; "" until then
+    verdict: str
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    name: str
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The mutable half."""
+
+    number: int
+    pinned_digest: str
+    verdict: str
+    reason: str
+    message: str
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The immutable half, as the user wrote it."""
+
+    version: str
+    uri: str
+    given_digest: str
+
+
+def revisions_path(client: Client) -> str:
+    return f"/apis/apps/v1/namespaces/{client.namespace}/controllerrevisions"
+
+
+def revision_source(client: Client) -> Source[RevisionRecord]:
+    return Source("revisions", revisions_path(client), LABEL_NAME, trim_revision)
+
+
+def trim_revision(body: Json) -> RevisionRecord:
+    metadata = body["metadata"]
+    annotations = metadata.get("annotations") or {}
+    weights = (body.get("data") or {}).get("weights") or {}
+    owners = [each["uid"] for each in metadata.get("ownerReferences") or () if each["kind"] == KIND]
+    return RevisionRecord(
+        name=metadata["name"],
+        uid=metadata["uid"],
+        resource_version=int(metadata["resourceVersion"]),
+        rollout=(metadata.get("labels") or {}).get(LABEL_NAME, ""),
+        owner_uid=owners[0] if owners else "",
+        number=int(body["revision"]),
+        version=weights.get("version", ""),
+        uri=weights.get("uri", ""),
+        given_digest=weights.get("digest", ""),
+        pinned_digest=annotations.get(ANNOTATION_DIGEST, ""),
+        verdict=annotations.get(ANNOTATION_VERDICT, ""),
+        reason=annotations.get(ANNOTATION_VERDICT_REASON, ""),
+        message=annotations.get(ANNOTATION_VERDICT_MESSAGE, ""),
+    )
+
+
+def canonical_data(content: Content) -> Json:
+    """Only what the user set. A release that changes this form would start rollouts by itself."""
+    weights = {"version": content.version, "uri": content.uri}
+    if content.given_digest:
+        weights["digest"] = content.given_digest
+    data: Json = json.loads(json.dumps({"schema": SCHEMA, "weights": weights}, sort_keys=True))
+    return data
+
+
+async def create_revision(
+    client: Client,
+    store: Store[RevisionRecord],
+    name: str,
+    owner: Owner,
+    content: Content,
+    facts: Facts,
+) -> None:
+    """Conflict: one of that name exists."""
+    body = {
+        "apiVersion": "apps/v1",
+        "kind": "ControllerRevision",
+        "metadata": {"name": name, **_metadata(owner, facts)},
+        "data": canonical_data(content),
+        "revision": facts.number,
+    }
+    store.learn(await client.create(revisions_path(client), body))
+
+
+async def update_revision(
+    client: Client, store: Store[RevisionRecord], read: RevisionRecord, owner: Owner, facts: Facts
+) -> None:
+    """Compare-and-swap on what was `read`. Conflict: somebody wrote since. Adopts an orphan."""
+    metadata = {"resourceVersion": str(read.resource_version), **_metadata(owner, facts)}
+    path = f"{revisions_path(client)}/{read.name}"
+    store.learn(await client.merge(path, {"metadata": metadata, "revision": facts.number}))
+
+
+def _metadata(owner: Owner, facts: Facts) -> Json:
+    annotations = {
+        ANNOTATION_DIGEST: facts.pinned_digest,
+        ANNOTATION_VERDICT: facts.verdict,
+        ANNOTATION_VERDICT_REASON: facts.reason,
+        ANNOTATION_VERDICT_MESSAGE: facts.message[:1024],
+        ANNOTATION_VERDICT_TIME: facts.time if facts.verdict else "",
+    }
+    reference = {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "name": owner.name,
+        "uid": owner.uid,
+        "controller": True,
+    }
+    return {
+        "labels": {LABEL_NAME: owner.name},
+        # None removes a key in a merge patch and is left out by the server in a create.
+        "annotations": {key: value or None for key, value in annotations.items()},
+        "ownerReferences": [reference],
+    }

@@ -1,0 +1,183 @@
+"""A complete and current picture of one kind of object: list, then watch, as small frozen records.
+
+Promise: after every list the whole picture is swapped, so an object that was deleted while nobody
+watched is gone (kopf and its indexes keep such ghosts). `synced` is False until the first list is
+complete. Callbacks run in the event loop, in order, and must not block.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+import aiohttp
+
+from weightrollout.kube.client import Client, Json
+from weightrollout.kube.errors import Gone, KubeError, error_of
+
+PAGE: Final = 500  # one unchunked list of 3,000 pods blocks the loop for a second
+SERVER_S: Final = 300  # the server ends a watch then; it must be a whole number
+HUNG_S: Final = 90.0  # bookmarks come each minute, so a longer silence is a dead connection
+SHORT_S: Final = 1.0  # a watch that ends sooner was refused in disguise: back off
+BACKOFF_S: Final = (0.25, 15.0)  # first, and longest
+
+log = logging.getLogger(__name__)
+
+
+class Record(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def uid(self) -> str: ...
+    @property
+    def resource_version(self) -> int: ...
+
+
+R = TypeVar("R", bound=Record)
+Listener = Callable[[R | None, R | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Source(Generic[R]):
+    """Which objects, and what is kept of each. `trim` must not keep a reference to the object."""
+
+    name: str  # for log and metrics
+    path: str
+    selector: str
+    trim: Callable[[Json], R]
+
+
+class Store(Generic[R]):
+    """Run `run` as a task; read at any time."""
+
+    def __init__(
+        self,
+        client: Client,
+        source: Source[R],
+        on_watch: Callable[[str], None] = lambda store: None,
+        hung_s: float = HUNG_S,
+    ) -> None:
+        self.synced = asyncio.Event()
+        self._client = client
+        self._source = source
+        self._on_watch = on_watch
+        self._hung_s = hung_s
+        self._records: dict[str, R] = {}
+        self._listeners: list[Listener[R]] = []
+        self._version = ""  # where the next watch begins; "": list first
+        self._pause_s = BACKOFF_S[0]
+
+    def get(self, name: str) -> R | None:
+        return self._records.get(name)
+
+    def all(self) -> Iterable[R]:
+        return self._records.values()
+
+    def subscribe(self, listener: Listener[R]) -> Callable[[], None]:
+        """`listener(before, after)`; None: it did not exist, or is gone. Returns the way to stop it."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def learn(self, body: Json) -> None:
+        """The answer to a write of ours: newer than the watch may be for a moment."""
+        self._set(self._source.trim(body))
+
+    def drop(self, name: str, uid: str) -> None:
+        """A write of ours found it gone."""
+        record = self._records.get(name)
+        if record is not None and record.uid == uid:
+            self._remove(name)
+
+    async def run(self) -> None:
+        """Never returns; cancel it. Outages are waited out for ever."""
+        loop = asyncio.get_running_loop()
+        while True:
+            begun = loop.time()
+            try:
+                if not self._version:
+                    await self._list()
+                await self._watch()
+            except Gone:
+                log.info("watch of %s is too old, listing again", self._source.name)
+                self._version = ""
+                continue_at_once = loop.time() - begun > SHORT_S
+                if continue_at_once:
+                    continue
+            except (KubeError, aiohttp.ClientError, OSError, TimeoutError, ValueError) as lost:
+                log.warning("watch of %s starts again: %s", self._source.name, lost or repr(lost))
+            if loop.time() - begun > SHORT_S:
+                self._pause_s = BACKOFF_S[0]
+            await asyncio.sleep(self._pause_s)  # waits for no fact: it spares a server that is away
+            self._pause_s = min(self._pause_s * 2, BACKOFF_S[1])
+
+    async def _list(self) -> None:
+        found: dict[str, R] = {}
+        query = {"labelSelector": self._source.selector, "limit": str(PAGE)}
+        while True:
+            page = await self._client.get(self._source.path, query)
+            for item in page["items"] or ():
+                record = self._source.trim(item)
+                found[record.name] = record
+            more = page["metadata"].get("continue")
+            if not more:
+                break
+            query = {**query, "continue": more}
+        self._swap(found, int(page["metadata"]["resourceVersion"]))
+        self._version = page["metadata"]["resourceVersion"]
+        self.synced.set()
+
+    def _swap(self, found: Mapping[str, R], listed_at: int) -> None:
+        for name in [name for name in self._records if name not in found]:
+            if self._records[name].resource_version <= listed_at:
+                self._remove(name)
+        for record in found.values():
+            self._set(record)
+
+    async def _watch(self) -> None:
+        query = {
+            "labelSelector": self._source.selector,
+            "watch": "true",
+            "resourceVersion": self._version,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(SERVER_S),
+        }
+        self._on_watch(self._source.name)
+        async with self._client.stream(self._source.path, query, SERVER_S + 30.0) as lines:
+            while line := await asyncio.wait_for(lines.readline(), self._hung_s):
+                self._take(json.loads(line))
+
+    def _take(self, event: Mapping[str, Any]) -> None:
+        item: Json = event["object"]
+        if event["type"] == "ERROR":
+            said = json.dumps(item).encode()
+            raise error_of(f"WATCH {self._source.path}", int(item.get("code", 500)), said)
+        self._version = item["metadata"]["resourceVersion"]
+        match event["type"]:
+            case "BOOKMARK":
+                self._pause_s = BACKOFF_S[0]
+            case "DELETED":
+                self.drop(item["metadata"]["name"], item["metadata"]["uid"])
+            case _:
+                self._set(self._source.trim(item))
+
+    def _set(self, record: R) -> None:
+        before = self._records.get(record.name)
+        if before is not None and before.uid == record.uid:
+            if before.resource_version >= record.resource_version:
+                return  # what we learned from our own write is newer than this event
+            self._records[record.name] = record
+            self._tell(before, record)
+            return
+        if before is not None:
+            self._remove(record.name)  # recreated under the same name: another object
+        self._records[record.name] = record
+        self._tell(None, record)
+
+    def _remove(self, name: str) -> None:
+        self._tell(self._records.pop(name), None)
+
+    def _tell(self, before: R | None, after: R | None) -> None:
+        for listener in tuple(self._listeners):
+            listener(before, after)

@@ -1,0 +1,161 @@
+"""What watching teaches: since when a pod is ready, what it serves, which failures were seen.
+
+Every time in it is `Fleet.now` of this leader. It starts empty after a takeover: then all clocks
+start again, which can only make the rollout slower, never less safe.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from weightrollout.api.reasons import DIGEST_MISMATCH, SOURCE_CHANGED
+from weightrollout.api.swap import FailureClass, Outcome
+from weightrollout.rollout.actions import Action, RestartEngine, Stage
+from weightrollout.rollout.fleet import (
+    AgentFault,
+    AgentView,
+    Doing,
+    Fleet,
+    PodMemory,
+    PodView,
+    Revision,
+    StageMemory,
+    StagingView,
+)
+from weightrollout.rollout.revisions import find
+
+
+def remember_pods(fleet: Fleet) -> Mapping[str, PodMemory]:
+    """Last pass's memory, brought up to date; pods that are gone are forgotten."""
+    staging = {work.pod_uid for work in fleet.work if work.doing is Doing.STAGE}
+    return {
+        pod.uid: _remember(pod, fleet, stage_in_flight=pod.uid in staging) for pod in fleet.pods
+    }
+
+
+def note_actions(
+    pods: Mapping[str, PodMemory], actions: Iterable[Action], now: float
+) -> Mapping[str, PodMemory]:
+    """Memory of what this very plan asks for: a clock must not wait for the next observation."""
+    noted = dict(pods)
+    for action in actions:
+        match action:
+            case RestartEngine():
+                noted[action.pod_uid] = replace(noted[action.pod_uid], restarted_at=now)
+            case Stage():
+                old = noted[action.pod_uid].staging
+                same = old is not None and old.revision == action.weights.revision
+                asked = (
+                    replace(old, awaited=True)
+                    if same and old is not None
+                    else StageMemory(action.weights.revision)
+                )
+                noted[action.pod_uid] = replace(noted[action.pod_uid], staging=asked)
+            case _:
+                pass
+    return noted
+
+
+def staging_of(agent: AgentView, memory: PodMemory, revision: str) -> StagingView | None:
+    """The staging that was asked for this revision; None when what is shown is older.
+
+    The same uri may have been staged for an earlier revision, with other bytes in it: its digest
+    or its failure says nothing about this one.
+    """
+    view = agent.staging
+    if view is None:
+        return None
+    if view.revision:
+        return view if view.revision == revision else None
+    asked = memory.staging is not None and memory.staging.revision == revision
+    return view if asked else None
+
+
+def _remember(pod: PodView, fleet: Fleet, *, stage_in_flight: bool) -> PodMemory:
+    old = fleet.memory.pods.get(pod.uid)
+    now = fleet.now
+    new = old or PodMemory(ready=pod.ready, ready_since=now, serving="", serving_since=now)
+    if new.ready != pod.ready:
+        new = replace(new, ready=pod.ready, ready_since=now)
+    if not isinstance(pod.agent, AgentView):
+        silent = pod.agent in (AgentFault.UNREACHABLE, AgentFault.REFUSED)
+        since = (new.silent_since if new.silent_since is not None else now) if silent else None
+        return replace(new, silent_since=since)
+    new = _remember_engine(replace(new, silent_since=None), pod.agent, now)
+    new = _remember_transaction(new, pod.agent, now)
+    if stage_in_flight:
+        return new
+    return replace(new, staging=_remember_staging(new, pod.agent, fleet))
+
+
+def _remember_engine(memory: PodMemory, agent: AgentView, now: float) -> PodMemory:
+    instance = agent.engine.instance or memory.instance
+    restarted_at = memory.restarted_at if instance == memory.instance else None
+    if memory.instance == "":
+        restarted_at = memory.restarted_at
+    serving = f"{agent.serving.revision}@{instance}" if agent.serving else f"@{instance}"
+    since = memory.serving_since if serving == memory.serving else now
+    reserved = agent.reserved_txn or ""
+    reserved_since = memory.reserved_since if reserved == memory.reserved_txn else now
+    return replace(
+        memory,
+        instance=instance,
+        restarted_at=restarted_at,
+        serving=serving,
+        serving_since=since,
+        reserved_txn=reserved,
+        reserved_since=reserved_since,
+    )
+
+
+def _remember_transaction(memory: PodMemory, agent: AgentView, now: float) -> PodMemory:
+    transaction = agent.transaction
+    if transaction is None or transaction.running:
+        return memory
+    if transaction.outcome is Outcome.COMMITTED:
+        return replace(memory, failed_txn="", failures=0)
+    if transaction.txn == memory.failed_txn:
+        return memory
+    return replace(
+        memory, failed_txn=transaction.txn, failed_at=now, failures=memory.failures + 1
+    )
+
+
+def _remember_staging(memory: PodMemory, agent: AgentView, fleet: Fleet) -> StageMemory | None:
+    asked = memory.staging or _staging_seen_first(agent)
+    if asked is None:
+        return None
+    revision = find(fleet.revisions, asked.revision)
+    if revision is not None and revision.ref.digest in agent.staged:
+        return StageMemory(asked.revision, awaited=False)
+    view = staging_of(agent, replace(memory, staging=asked), asked.revision)
+    if view is None or (view.failure_class is None and not view.done):
+        return asked
+    if view.failure_class is None:
+        return StageMemory(asked.revision, awaited=False)
+    if not asked.awaited:
+        return asked
+    failure_class, reason = _judge_staging(view, revision)
+    return StageMemory(
+        asked.revision,
+        awaited=False,
+        failures=asked.failures + 1,
+        failed_at=fleet.now,
+        failure_class=failure_class,
+        reason=reason,
+        message=view.message,
+    )
+
+
+def _staging_seen_first(agent: AgentView) -> StageMemory | None:
+    """A staging that an earlier leader asked for, where the agent says for which revision."""
+    view = agent.staging
+    return StageMemory(view.revision) if view is not None and view.revision else None
+
+
+def _judge_staging(view: StagingView, revision: Revision | None) -> tuple[FailureClass, str]:
+    """A digest that a scout pinned and that is wrong now: the source changed, not the weights."""
+    failure_class = view.failure_class or FailureClass.ENVIRONMENT
+    pinned = revision is not None and revision.ref.digest is not None and not revision.digest_given
+    if failure_class is FailureClass.WEIGHTS and view.reason == DIGEST_MISMATCH and pinned:
+        return FailureClass.ENVIRONMENT, SOURCE_CHANGED
+    return failure_class, view.reason

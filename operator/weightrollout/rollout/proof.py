@@ -1,0 +1,84 @@
+"""Which digests have proven themselves, and which pod goes first where one has not.
+
+A digest is proven once a whole swap of it was committed on some pod, prompts included, or once the
+whole fleet verified it. Proof is about the digest, never about a number or a label.
+"""
+
+from collections.abc import Iterable
+
+from weightrollout.api.swap import Outcome
+from weightrollout.rollout.classify import Pod, PodState, loaded_by
+from weightrollout.rollout.fleet import AgentView, Fleet, PodView, Verdict
+from weightrollout.rollout.target import Goal
+
+
+def proven_digests(fleet: Fleet, *, without: str = "") -> frozenset[str]:
+    """Digests proven by history or by a pod; pod uid `without` does not testify."""
+    rejected = {
+        each.ref.revision for each in fleet.revisions if each.verdict is Verdict.REJECTED
+    }
+    proven = {
+        each.ref.digest
+        for each in fleet.revisions
+        if each.verdict is Verdict.VERIFIED and each.ref.digest
+    }
+    for pod in fleet.pods:
+        if pod.uid != without:
+            proven |= _testimony(pod, rejected)
+    return frozenset(proven)
+
+
+def _testimony(pod: PodView, rejected: set[str]) -> set[str]:
+    if not isinstance(pod.agent, AgentView):
+        return set()
+    refs = [loaded_by(pod.agent)]
+    transaction = pod.agent.transaction
+    if transaction is not None and transaction.outcome is Outcome.COMMITTED:
+        refs.append(transaction.weights)
+    return {ref.digest for ref in refs if ref and ref.digest and ref.revision not in rejected}
+
+
+def elect_prover(goal: Goal, ordered: Iterable[Pod]) -> str | None:
+    """Uid of the one pod that may load the unproven target; None when no pod is fit for it.
+
+    Who has begun stays elected until it is through, has failed for good, or is lost: a bad digest
+    must not wander from pod to pod. Whoever swaps comes before whoever is reserved.
+    """
+    fit = [pod for pod in ordered if _is_fit(pod)]
+    for has_begun in (_is_swapping_for, _is_engaged_for, _has_tried):
+        for pod in fit:
+            if has_begun(pod, goal):
+                return pod.uid
+    if not fit:
+        return None
+    staged = (pod for pod in fit if pod.agent and goal.target.ref.digest in pod.agent.staged)
+    return next(staged, fit[0]).uid
+
+
+def _is_fit(pod: Pod) -> bool:
+    """Unreachable and incompatible pods never prove: they would say nothing about the weights."""
+    if pod.agent is None or pod.state in (PodState.FAILED, PodState.INCOMPATIBLE):
+        return False
+    return pod.agent.engine.reachable or pod.engaged or pod.state is PodState.POISONED
+
+
+def _is_swapping_for(pod: Pod, goal: Goal) -> bool:
+    return pod.running is not None and pod.running.weights.revision == goal.target.ref.revision
+
+
+def _is_engaged_for(pod: Pod, goal: Goal) -> bool:
+    if pod.agent is None or not pod.engaged or pod.running is not None:
+        return False
+    reserved = pod.agent.reserved_txn
+    return reserved is None or f"/{goal.target.ref.revision}/" in reserved
+
+
+def _has_tried(pod: Pod, goal: Goal) -> bool:
+    if pod.agent is None:
+        return False
+    tried = pod.agent.attempts.get(goal.target.ref.digest or "")
+    if tried is not None and tried.failure_class is not None:
+        return True
+    last = pod.finished
+    failed = last is not None and last.outcome is not Outcome.COMMITTED
+    return failed and last is not None and last.weights.revision == goal.target.ref.revision

@@ -1,0 +1,42 @@
+"""A revision's name and number: what makes two contents of spec.weights the same.
+
+The name is a hash of what the user wrote, in a canonical form with a schema number. A new release
+must never change the form of an old schema number, else every fleet would swap at once on upgrade.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Final
+
+from weightrollout.api.spec import Weights
+from weightrollout.rollout.fleet import Ref, Revision, Verdict
+
+SCHEMA: Final = 1
+BASELINE: Final = Ref("baseline", "default")
+
+
+def canonical(weights: Weights) -> str:
+    """The user-set fields of spec.weights as JSON: sorted keys, no spaces, ASCII."""
+    fields = weights.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
+    document = {"schema": SCHEMA, "weights": fields}
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def revision_name(rollout: str, weights: Weights) -> str:
+    digest = hashlib.sha256(canonical(weights).encode()).hexdigest()
+    return f"{rollout}-{digest[:10]}"
+
+
+def find(revisions: Iterable[Revision], name: str) -> Revision | None:
+    return next((each for each in revisions if each.ref.revision == name), None)
+
+
+def highest(revisions: Iterable[Revision]) -> int:
+    """Highest number in the history; 0 (the baseline) when it is empty."""
+    return max((each.number for each in revisions), default=0)
+
+
+def newest_verified(revisions: Iterable[Revision]) -> Revision | None:
+    verified = (each for each in revisions if each.verdict is Verdict.VERIFIED)
+    return max(verified, key=lambda each: each.number, default=None)

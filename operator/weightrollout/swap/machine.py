@@ -1,0 +1,341 @@
+"""Decide the next call of a swap.
+
+In: a state, an event, and whether time is up. Out: the next state, whose `todo` is the command.
+Never awaits, reads a clock or talks to anyone, so a journaled state can be continued by another
+process: a crash is a call with an unknown outcome (`recover`).
+
+    Init Prepared Drain | Pause Start Update Receipts Finish Resume | Prompts      goes well
+                        '-- Close Init Prepared Start ...                        sent again
+                                                    Prompts -> Pause Close Init ...   undone
+"""
+
+from dataclasses import dataclass, replace
+from enum import Enum, StrEnum, auto
+from typing import Final, assert_never
+
+from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
+from weightrollout.swap.records import (
+    Answer,
+    Failure,
+    Holds,
+    Source,
+    Step,
+    SwapRequest,
+    SwapState,
+)
+from weightrollout.swap.table import CONFIRMED, Case, Move, Sight, row_for
+
+#: Cycles per source: a transient failure deserves a second try, a third only lengthens the pause.
+MAX_TRIES: Final = 2
+#: Times that one call is sent in a row.
+MAX_SENDS: Final = 3
+
+
+#: What is said when a good answer is not believed.
+UNCONFIRMED: Final = {
+    Step.PAUSE: Failure(
+        FailureClass.POD, "PauseNotConfirmed", "Pause was answered, but the engine is not paused"
+    ),
+    Step.RESUME: Failure(
+        FailureClass.POD, "ResumeLost", "Resume was answered, but the engine is still paused"
+    ),
+    Step.FINISH: Failure(
+        FailureClass.POD, "VersionNotConfirmed", "Finish was answered, but the version is another"
+    ),
+    Step.LABEL: Failure(
+        FailureClass.POD, "VersionNotConfirmed", "the version was set, but another is reported"
+    ),
+}
+
+
+class Time(Enum):
+    IN_TIME = auto()
+    LATE = auto()  # the attempt's deadline has passed: the target is given up
+    OVER = auto()  # and the engine could not be read back for the whole grace after it
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The call was answered well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    answer: Answer  # not OK
+    failure: Failure
+
+
+@dataclass(frozen=True, slots=True)
+class Saw:
+    """The engine was read back."""
+
+    instance: str
+    paused: bool
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blind:
+    """The engine could not be read back."""
+
+    message: str
+
+
+Event = Answered | Failed | Saw | Blind
+
+
+class Todo(StrEnum):
+    CALL = "Call"  # send `state.step`
+    LOOK = "Look"  # read back: GetServerInfo, IsPaused, GetWeightVersion
+    END = "End"
+
+
+def begin(request: SwapRequest, instance: str) -> SwapState:
+    return SwapState(request=request, instance=instance)
+
+
+def todo(state: SwapState) -> Todo:
+    if state.outcome is not None:
+        return Todo.END
+    return Todo.CALL if state.looking is None else Todo.LOOK
+
+
+def recover(state: SwapState) -> SwapState:
+    """Continue after a crash: the journaled call may have been sent, in part or whole."""
+    if todo(state) is not Todo.CALL:
+        return state
+    restarted = Failure(
+        FailureClass.POD, "AgentRestarted", f"the agent restarted around {state.step}"
+    )
+    return replace(_blame(state, restarted), looking=Answer.UNKNOWN)
+
+
+def advance(state: SwapState, event: Event, time: Time) -> SwapState:
+    match event:
+        case Answered():
+            if state.step in CONFIRMED:
+                return replace(state, looking=Answer.OK)
+            return _go_on(state, time)
+        case Failed(failure=failure, answer=answer):
+            if state.step is Step.CLOSE:  # there was no session to close
+                return _go_on(state, time)
+            return replace(_blame(state, failure), looking=answer)
+        case Saw():
+            return _saw(state, event, time)
+        case Blind(message=message):
+            return _blind(state, message, time)
+        case _:
+            assert_never(event)
+
+
+def _saw(state: SwapState, saw: Saw, time: Time) -> SwapState:
+    assert state.looking is not None, "read back without a question"
+    case = Case(state.holds, state.step, state.looking, _sight(state, state.looking, saw))
+    move = row_for(case).move
+    state = replace(state, looking=None)
+    if case.answer is Answer.OK and move not in (Move.GO_ON, Move.SKIP_RESUME):
+        state = _blame(state, UNCONFIRMED[state.step])
+    if state.step not in (Step.FINISH, Step.LABEL):
+        state = replace(state, version_before=saw.version)
+    return _apply(state, move, case, time)
+
+
+def _sight(state: SwapState, answer: Answer, saw: Saw) -> Sight:
+    if saw.instance != state.instance:
+        return Sight.RESTARTED
+    if _labelled(state, answer, saw.version):
+        return Sight.PAUSED_LABELLED if saw.paused else Sight.RUNNING_LABELLED
+    return Sight.PAUSED if saw.paused else Sight.RUNNING
+
+
+def _labelled(state: SwapState, answer: Answer, version: str) -> bool:
+    """Whether the version read back proves a Finish.
+
+    After a failed Finish it proves nothing if the engine said the same version before.
+    """
+    if state.content is None or version != state.content.version:
+        return False
+    match state.step:
+        case Step.FINISH:
+            return answer is Answer.OK or state.version_before != version
+        case Step.LABEL:
+            return True
+        case _:
+            return False
+
+
+def _apply(state: SwapState, move: Move, case: Case, time: Time) -> SwapState:
+    paused = case.sight in (Sight.PAUSED, Sight.PAUSED_LABELLED)
+    match move:
+        case Move.GO_ON:
+            return _go_on(state, time)
+        case Move.SEND_AGAIN:
+            return _send_again(state)
+        case Move.RESUME:
+            return _send(state, Step.RESUME)
+        case Move.LABEL:
+            return _send(state, Step.LABEL)
+        case Move.SKIP_RESUME:
+            return _go_on(replace(state, step=Step.RESUME, holds=Holds.WHOLE), time)
+        case Move.RESEND:
+            return _resend(state, time, paused=paused)
+        case Move.UNDO:
+            return _undo(state)
+        case Move.END_UNTOUCHED:
+            return _end(state, Outcome.UNTOUCHED)
+        case Move.END_RESTARTED:
+            return _end_restarted(state)
+        case _:
+            assert_never(move)
+
+
+def _go_on(state: SwapState, time: Time) -> SwapState:
+    """`state.step` has done its work."""
+    late = time is not Time.IN_TIME
+    if late and state.holds is Holds.OLD and state.step is not Step.START:
+        return _give_up_late(state)
+    match state.step:
+        case Step.INIT:
+            return _send(state, Step.PREPARED)
+        case Step.PREPARED:
+            return _send(state, Step.DRAIN if state.holds is Holds.OLD else Step.START)
+        case Step.DRAIN:
+            return replace(_send(state, Step.PAUSE), pause_sent=True)
+        case Step.PAUSE:
+            return _paused(state)
+        case Step.CLOSE:
+            return _send(state, Step.INIT)
+        case Step.START:
+            return replace(_send(state, Step.UPDATE), holds=Holds.GONE)
+        case Step.UPDATE:
+            return _send(state, Step.RECEIPTS)
+        case Step.RECEIPTS:
+            return _send(state, Step.FINISH)
+        case Step.FINISH | Step.LABEL:
+            return replace(_send(state, Step.RESUME), holds=Holds.WHOLE)
+        case Step.RESUME if state.source is Source.TARGET:
+            return _send(state, Step.PROMPTS)
+        case Step.RESUME:  # last good was verified when it was new
+            return _end(state, Outcome.UNDONE)
+        case Step.PROMPTS:
+            return _end(state, Outcome.COMMITTED)
+        case _:
+            assert_never(state.step)
+
+
+def _paused(state: SwapState) -> SwapState:
+    if state.holds is Holds.OLD:
+        return _send(state, Step.START)
+    if state.source is Source.NOTHING:
+        return _end(state, Outcome.POISONED)
+    return _send(state, Step.CLOSE)
+
+
+def _give_up_late(state: SwapState) -> SwapState:
+    state = _blame(
+        state,
+        Failure(
+            FailureClass.POD,
+            "PodDeadlineExceeded",
+            f"not started within {state.request.deadline_s:g} s, given up after {state.step}",
+        ),
+    )
+    if state.step is Step.PAUSE:
+        return _send(state, Step.RESUME)
+    return _end(state, Outcome.UNTOUCHED)
+
+
+def _send_again(state: SwapState) -> SwapState:
+    if state.sends < MAX_SENDS:
+        return replace(state, sends=state.sends + 1)
+    if state.step is Step.PROMPTS:
+        return _undo(state)
+    return _end(state, Outcome.POISONED)
+
+
+def _resend(state: SwapState, time: Time, *, paused: bool) -> SwapState:
+    """Start a new cycle with what deserves it, or end as Poisoned when nothing is left."""
+    late_target = state.source is Source.TARGET and time is not Time.IN_TIME
+    if state.tries < MAX_TRIES and not late_target:
+        state = replace(state, tries=state.tries + 1)
+    else:
+        state = replace(state, source=_fallback(state), tries=1)
+    state = replace(state, cycle=state.cycle + 1, holds=Holds.GONE)
+    return _paused(state) if paused else _send(state, Step.PAUSE)
+
+
+def _undo(state: SwapState) -> SwapState:
+    """The target is whole but must not answer: pause at once, also to drop its caches."""
+    state = replace(
+        state, source=_fallback(state), tries=1, cycle=state.cycle + 1, holds=Holds.GONE
+    )
+    return _send(state, Step.PAUSE)
+
+
+def _fallback(state: SwapState) -> Source:
+    if state.source is Source.TARGET and state.request.last_good is not None:
+        return Source.LAST_GOOD
+    return Source.NOTHING
+
+
+def _blind(state: SwapState, message: str, time: Time) -> SwapState:
+    if not state.pause_sent:
+        return _end(state, Outcome.UNTOUCHED)
+    if time is not Time.OVER:
+        return state
+    lost = Failure(FailureClass.POD, "EngineUnreachable", message)
+    # It may be paused and nobody can say what it holds: out, until a restart.
+    return _end(_blame(state, lost), Outcome.POISONED)
+
+
+def _send(state: SwapState, step: Step) -> SwapState:
+    return replace(state, step=step, sends=1)
+
+
+def _end(state: SwapState, outcome: Outcome) -> SwapState:
+    failure = None if outcome is Outcome.COMMITTED else state.failure
+    return replace(state, outcome=outcome, looking=None, failure=failure)
+
+
+def _end_restarted(state: SwapState) -> SwapState:
+    restarted = Failure(
+        FailureClass.POD, "EngineRestarted", f"the engine restarted around {state.step}"
+    )
+    return _end(_blame(state, restarted), Outcome.RESTARTED)
+
+
+def _blame(state: SwapState, failure: Failure) -> SwapState:
+    """Keep why the target was given up; what fails on the way back is added to its message."""
+    first = state.failure
+    giving_up = state.holds is Holds.OLD and state.step is Step.RESUME
+    if first is None or (state.source is Source.TARGET and not giving_up):
+        return replace(state, failure=failure)
+    added = f"; then {failure.reason}: {failure.message}"
+    if added in first.message:
+        return state
+    return replace(state, failure=replace(first, message=first.message + added))
+
+
+def phase(state: SwapState) -> SwapPhase:
+    """The step, as status and metrics spell it."""
+    if state.outcome is not None:
+        return SwapPhase.DONE
+    if state.source is not Source.TARGET:
+        return SwapPhase.UNDOING
+    match state.step:
+        case Step.INIT | Step.PREPARED | Step.DRAIN if state.holds is Holds.OLD:
+            return SwapPhase.DRAINING
+        case Step.PAUSE:
+            return SwapPhase.PAUSING
+        case Step.INIT | Step.PREPARED | Step.DRAIN | Step.CLOSE | Step.START | Step.UPDATE:
+            return SwapPhase.TRANSFERRING
+        case Step.RECEIPTS:
+            return SwapPhase.CHECKING
+        case Step.FINISH | Step.LABEL:
+            return SwapPhase.FINISHING
+        case Step.RESUME:
+            return SwapPhase.RESUMING
+        case Step.PROMPTS:
+            return SwapPhase.VERIFYING
+        case _:
+            assert_never(state.step)

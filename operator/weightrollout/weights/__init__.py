@@ -1,0 +1,15 @@
+"""Turn a checkpoint into an image that an engine can take in, or say why not.
+
+In: a URI and what the engine's ranks reported. Out: a proven image in the staging volume and its
+index, or a `WeightsError` that says whose fault it is. Never talks to an engine and never touches
+one: whatever fails here fails while the engine serves.
+
+    sources/     where the bytes come from
+    digest       which files count, and the name of their content     (standard library only)
+    manifest     the tensors of a safetensors folder, headers only    (standard library only)
+    preflight    does this checkpoint fit these engines; pure
+    layout       which bytes of a file go where; pure
+    checksum     crc32 of a whole from crc32s of its parts; pure
+    scatter      the one pass over the bytes: hash, check, write
+    staging      the store of images: reserve, publish, reuse, collect
+"""

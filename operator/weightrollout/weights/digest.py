@@ -1,0 +1,131 @@
+"""The content of a checkpoint folder by name: sha256 of what `sha256sum` prints over its files.
+
+Standard library only, no import of any other room. Anyone can check a digest with coreutils:
+
+    cd FOLDER && LC_ALL=C; sha256sum FILES... | sha256sum
+
+where FILES are those that match `PATTERNS`, in byte order. All else in the folder is ignored:
+subfolders, and names with a leading dot, as a shell's `*` ignores them.
+"""
+
+import fnmatch
+import hashlib
+import os
+import stat
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+TENSORS: Final = "*.safetensors"
+TENSORS_INDEX: Final = "*.safetensors.index.json"
+GOLDEN: Final = "golden.json"
+#: What an engine reads once, at its start: it must agree with what a running engine has read.
+METADATA: Final = (
+    "config.json",
+    "generation_config.json",
+    "tokenizer*",
+    "special_tokens_map.json",
+    "vocab.json",
+    "merges.txt",
+    "*.tiktoken",
+    "chat_template*",
+    "*processor_config.json",
+)
+PATTERNS: Final = (TENSORS, TENSORS_INDEX, *METADATA, GOLDEN)
+
+CHUNK: Final = 1 << 20
+ALGORITHM: Final = "sha256:"
+
+
+class FolderError(ValueError):
+    """A file that must not count towards a digest. `reason` is CamelCase."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+
+
+def matching_files(folder: Path, patterns: tuple[str, ...] = PATTERNS) -> list[str]:
+    """Names of the files that count, in LC_ALL=C order.
+
+    Raises OSError where the folder cannot be listed, and FolderError for a link that leaves the
+    folder, for anything that is neither file nor folder, and for a name that sha256sum escapes.
+    """
+    names = [
+        name
+        for name in os.listdir(folder)
+        if not name.startswith(".") and any(fnmatch.fnmatchcase(name, each) for each in patterns)
+    ]
+    return sorted((name for name in names if _counts(folder, name)), key=os.fsencode)
+
+
+def metadata_hashes(folder: Path) -> dict[str, str]:
+    """File name -> sha256 hex of all that an engine reads at its start (EngineReport.file_hashes)."""
+    return {name: sha256_of(folder / name) for name in matching_files(folder, METADATA)}
+
+
+def digest_from_sums(sums: Mapping[str, str]) -> str:
+    """File name -> sha256 hex, made one digest: "sha256:<64 hex>"."""
+    listing = b"".join(
+        f"{sums[name]}  ".encode() + os.fsencode(name) + b"\n"
+        for name in sorted(sums, key=os.fsencode)
+    )
+    return ALGORITHM + hashlib.sha256(listing).hexdigest()
+
+
+def digest_of(folder: Path, *, threads: int, progress: Callable[[int], None] | None = None) -> str:
+    """Hash a folder, `threads` files at a time. `progress` is given all bytes hashed so far."""
+    names = matching_files(folder)
+    done = 0
+    lock = threading.Lock()
+
+    def count(size: int) -> None:
+        nonlocal done
+        with lock:
+            done += size
+            if progress is not None:
+                progress(done)
+
+    with ThreadPoolExecutor(threads, thread_name_prefix="digest") as pool:
+        sums = pool.map(lambda name: sha256_of(folder / name, count), names)
+        return digest_from_sums(dict(zip(names, sums, strict=True)))
+
+
+def sha256_of(path: Path, count: Callable[[int], None] | None = None) -> str:
+    """Hex sha256 of one file; `count` is given the size of each chunk read."""
+    hasher = hashlib.sha256()
+    buffer = bytearray(CHUNK)
+    view = memoryview(buffer)
+    with path.open("rb", buffering=0) as file:
+        while size := file.readinto(buffer):
+            hasher.update(view[:size])
+            if count is not None:
+                count(size)
+    return hasher.hexdigest()
+
+
+def _counts(folder: Path, name: str) -> bool:
+    """False for a subfolder."""
+    path = folder / name
+    try:
+        target = path.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        if path.is_symlink():
+            raise FolderError("LinkBroken", f"{name}: link leads nowhere") from error
+        raise
+    if path.is_symlink() and not target.is_relative_to(folder.resolve()):
+        raise FolderError(
+            "LinkLeavesFolder", f"{name}: link leaves the folder, to {target}; copy the file instead"
+        )
+    mode = target.stat().st_mode
+    if stat.S_ISDIR(mode):
+        return False
+    if not stat.S_ISREG(mode):
+        raise FolderError("NotAFile", f"{name}: is neither a file nor a folder")
+    # sha256sum escapes these, and which of them depends on its version: no digest may hang on it.
+    if any(sign in name for sign in "\\\n\r"):
+        raise FolderError("NameRefused", f"{name!r}: file names must not hold backslash or newline")
+    return True

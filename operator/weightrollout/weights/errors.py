@@ -1,0 +1,76 @@
+"""Why weights could not be staged, and what that says about them.
+
+    WeightsError
+    |-- class Environment: says nothing against the weights; hold and try again
+    |     SourceUnsupported    no source is known for the URI
+    |     SourceNotFound       nothing lies there
+    |     SourceEmpty          a folder without safetensors files
+    |     SourceUnreadable     it lies there and cannot be read
+    |     SourceChanged        it changed while it was read
+    |     StagingSpaceTooSmall the staging volume cannot hold the image
+    |     StagingUnwritable    the staging volume fails
+    |     StagingCancelled     the caller asked for the end
+    `-- class Weights: no engine of this fleet can take them as they are
+          DigestMismatch       other bytes than the digest names
+          CheckpointMalformed  not a sound safetensors folder (truncated, gaps, duplicates, links)
+          TensorMissing        the engine loads a tensor that the checkpoint does not have
+          TensorUnexpected     the checkpoint has a tensor that the engine does not load
+          ShapeMismatch, DtypeMismatch
+          TiedHeadDiffers      one tensor in the engine, two different ones in the checkpoint
+          NotFinite            a NaN or an infinity
+          RestartRequired      config or tokenizer differ; an engine reads them only at its start
+"""
+
+from enum import StrEnum
+from typing import Final
+
+from weightrollout.api.swap import FailureClass
+
+
+class Reason(StrEnum):
+    """Stable, as status and events spell it."""
+
+    SOURCE_UNSUPPORTED = "SourceUnsupported"
+    SOURCE_NOT_FOUND = "SourceNotFound"
+    SOURCE_EMPTY = "SourceEmpty"
+    SOURCE_UNREADABLE = "SourceUnreadable"
+    SOURCE_CHANGED = "SourceChanged"
+    STAGING_SPACE_TOO_SMALL = "StagingSpaceTooSmall"
+    STAGING_UNWRITABLE = "StagingUnwritable"
+    STAGING_CANCELLED = "StagingCancelled"
+    DIGEST_MISMATCH = "DigestMismatch"
+    CHECKPOINT_MALFORMED = "CheckpointMalformed"
+    TENSOR_MISSING = "TensorMissing"
+    TENSOR_UNEXPECTED = "TensorUnexpected"
+    SHAPE_MISMATCH = "ShapeMismatch"
+    DTYPE_MISMATCH = "DtypeMismatch"
+    TIED_HEAD_DIFFERS = "TiedHeadDiffers"
+    NOT_FINITE = "NotFinite"
+    RESTART_REQUIRED = "RestartRequired"
+
+
+_ENVIRONMENT: Final = frozenset(
+    {
+        Reason.SOURCE_UNSUPPORTED,
+        Reason.SOURCE_NOT_FOUND,
+        Reason.SOURCE_EMPTY,
+        Reason.SOURCE_UNREADABLE,
+        Reason.SOURCE_CHANGED,
+        Reason.STAGING_SPACE_TOO_SMALL,
+        Reason.STAGING_UNWRITABLE,
+        Reason.STAGING_CANCELLED,
+    }
+)
+
+
+class WeightsError(Exception):
+    """`reason` is for machines; `message` names file and tensor and says what to do."""
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        super().__init__(f"{reason}: {message}")
+        self.reason = reason
+        self.message = message
+
+    @property
+    def failure_class(self) -> FailureClass:
+        return FailureClass.ENVIRONMENT if self.reason in _ENVIRONMENT else FailureClass.WEIGHTS

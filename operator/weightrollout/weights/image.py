@@ -1,0 +1,126 @@
+"""The images of all ranks while they are written: reserved whole, filled in any order, sealed.
+
+Every failure of the staging volume becomes a `WeightsError` here.
+"""
+
+import errno
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from weightrollout.handover import files
+from weightrollout.handover.records import BlockSum, LoadPlan, RankImage
+from weightrollout.weights import checksum
+from weightrollout.weights.errors import Reason, WeightsError
+from weightrollout.weights.layout import Copy
+
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class ImageWriter:
+    """Writes below `folder`, which must exist and be its own. Safe across threads."""
+
+    def __init__(self, folder: Path, plans: Sequence[LoadPlan]) -> None:
+        """Take the space of all ranks now. Raises StagingSpaceTooSmall before a byte is written."""
+        self._folder = folder
+        self._plans = tuple(plans)
+        self._files: dict[int, int] = {}
+        # list.append needs no lock
+        self._parts: dict[tuple[int, int], list[checksum.Part]] = {
+            (plan.rank, block): [] for plan in plans for block in range(len(plan.blocks))
+        }
+        need = sum(plan.image_bytes for plan in plans)
+        try:
+            with staging_failures(folder, need):
+                _check_space(folder, need)
+                for plan in plans:
+                    self._reserve(plan)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        while self._files:
+            os.close(self._files.popitem()[1])
+
+    def write(self, copy: Copy, data: memoryview) -> None:
+        """Put `data`, which is what `copy` names, where it belongs."""
+        with staging_failures(self._folder, len(data)):
+            done = 0
+            while done < len(data):
+                done += os.pwrite(self._files[copy.rank], data[done:], copy.image_offset + done)
+        self._parts[copy.rank, copy.block].append(
+            checksum.Part(copy.block_offset, copy.bytes, checksum.of(data))
+        )
+
+    def seal(self) -> tuple[RankImage, ...]:
+        """Make the bytes durable and say what they are. Raises ValueError where a block has a hole."""
+        with staging_failures(self._folder, 0):
+            for descriptor in self._files.values():
+                os.fsync(descriptor)
+        return tuple(
+            RankImage(
+                plan.rank,
+                plan.image_bytes,
+                tuple(self._block_sum(plan, block) for block in range(len(plan.blocks))),
+            )
+            for plan in self._plans
+        )
+
+    def _block_sum(self, plan: LoadPlan, number: int) -> BlockSum:
+        block = plan.blocks[number]
+        size, crc32 = checksum.whole(self._parts[plan.rank, number])
+        if size != block.bytes:
+            raise ValueError(f"{block.parameter}: {size} of {block.bytes} bytes were written")
+        return BlockSum(block.parameter, size, crc32)
+
+    def _reserve(self, plan: LoadPlan) -> None:
+        path = files.rank_image(self._folder, plan.rank)
+        self._files[plan.rank] = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+        if plan.image_bytes:
+            os.posix_fallocate(self._files[plan.rank], 0, plan.image_bytes)
+
+
+@contextmanager
+def staging_failures(folder: Path, need: int) -> Iterator[None]:
+    """Say which failure of the staging volume an OSError is."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _NO_SPACE:
+            raise _too_small(folder, need) from error
+        raise WeightsError(
+            Reason.STAGING_UNWRITABLE, f"{error.filename or folder}: {error.strerror or error}"
+        ) from error
+
+
+def _check_space(folder: Path, need: int) -> None:
+    if need > _free(folder):
+        raise _too_small(folder, need)
+
+
+def _free(folder: Path) -> int:
+    volume = os.statvfs(folder)
+    return volume.f_bavail * volume.f_frsize
+
+
+def _too_small(folder: Path, need: int) -> WeightsError:
+    return WeightsError(
+        Reason.STAGING_SPACE_TOO_SMALL,
+        f"{need} bytes are needed, {_free(folder)} are free in the staging volume ({folder.parent});"
+        " enlarge it, or set staging.keepLastGood: false",
+    )

@@ -1,0 +1,225 @@
+"""Does this checkpoint fit these engines? Pure: a manifest and reports in, a refusal out.
+
+Two questions with two owners. `engine_refusal`: can this engine be swapped at all; the answer is
+the same for every checkpoint, and a no makes the pod incompatible. `cover`: can this checkpoint
+fill it; a no is a `WeightsError`. Whatever a report leaves unknown is refused.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from weightrollout.handover.records import EngineReport, TensorFact
+from weightrollout.weights import layout
+from weightrollout.weights.errors import Reason, WeightsError
+from weightrollout.weights.manifest import Manifest, TensorEntry
+
+#: How many names a message lists before it counts.
+NAMED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    reason: str  # CamelCase
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How a checkpoint fills an engine."""
+
+    #: Name that a load plan consumes -> the checkpoint tensor that supplies it.
+    suppliers: Mapping[str, TensorEntry]
+    #: Tensors that are one in the engine and two in the checkpoint: their bytes must be equal.
+    ties: tuple[tuple[TensorEntry, TensorEntry], ...]
+
+
+def cover(manifest: Manifest, reports: Sequence[EngineReport]) -> Coverage:
+    """Every name the engine loads is there, or an alias of it is; nothing else is; all agree."""
+    present = manifest.tensors()
+    facts = tuple(dict.fromkeys(fact for report in reports for fact in report.tensors))
+    given = {
+        fact: [present[name] for name in (fact.name, *fact.aliases) if name in present]
+        for fact in facts
+    }
+    if missing := [fact.name for fact, tensors in given.items() if not tensors]:
+        raise WeightsError(
+            Reason.TENSOR_MISSING,
+            f"the engine loads {_some(missing)}; the checkpoint does not have"
+            f" {'it' if len(missing) == 1 else 'them'}",
+        )
+    known = {name for fact in facts for name in (fact.name, *fact.aliases)}
+    if extra := sorted(present.keys() - known):
+        raise WeightsError(
+            Reason.TENSOR_UNEXPECTED,
+            f"the checkpoint has {_some(extra)} (file {present[extra[0]].file});"
+            " the engine does not load it: is this the same architecture?",
+        )
+    for fact, tensors in given.items():
+        for tensor in tensors:
+            _check_form(fact, tensor)
+    return Coverage(
+        suppliers={fact.name: tensors[0] for fact, tensors in given.items()},
+        ties=tuple(
+            (tensors[0], other) for tensors in given.values() for other in tensors[1:]
+        ),
+    )
+
+
+def check_metadata(sums: Mapping[str, str], reports: Iterable[EngineReport]) -> None:
+    """Config and tokenizer files of the checkpoint are those that the engine was started with.
+
+    `sums`: file name -> sha256 hex of the checkpoint's `digest.METADATA` files.
+    """
+    for report in reports:
+        for name in sorted(sums.keys() | report.file_hashes.keys()):
+            mine, its = sums.get(name), report.file_hashes.get(name)
+            if mine == its:
+                continue
+            if mine is None:
+                what = f"{name} is missing; the engine was started with one"
+            elif its is None:
+                what = f"{name} is new; the engine was started without it"
+            else:
+                what = f"{name} differs from the engine's ({mine[:12]}, not {its[:12]})"
+            raise WeightsError(
+                Reason.RESTART_REQUIRED,
+                f"{what}. An engine reads it only at its start: publish the weights with the"
+                " engine's file, or restart the fleet on this checkpoint",
+            )
+
+
+def _check_form(fact: TensorFact, tensor: TensorEntry) -> None:
+    where = f"{tensor.file}: tensor {tensor.name}"
+    if tensor.shape != fact.shape:
+        raise WeightsError(
+            Reason.SHAPE_MISMATCH,
+            f"{where} has shape {list(tensor.shape)}, the engine loads {list(fact.shape)}",
+        )
+    if tensor.dtype != fact.dtype:
+        raise WeightsError(
+            Reason.DTYPE_MISMATCH,
+            f"{where} is {tensor.dtype}, the engine loads {fact.dtype}: convert the checkpoint",
+        )
+
+
+def _some(names: Sequence[str]) -> str:
+    """ "a, b, c and 7 more"."""
+    listed = ", ".join(names[:NAMED])
+    return listed if len(names) <= NAMED else f"{listed} and {len(names) - NAMED} more"
+
+
+def engine_refusal(reports: Sequence[EngineReport], instance: str) -> Refusal | None:
+    """Why the engine process `instance` (ServerInfo.instance_id) cannot be swapped; None: it can."""
+    if not reports:
+        return Refusal(
+            "NoEngineReport",
+            "the engine wrote no report: is the weightrollout plugin installed in it, and the"
+            " handover volume mounted?",
+        )
+    for gate in _GATES:
+        for report in reports:
+            if (refusal := gate(report, instance)) is not None:
+                return refusal
+    return _rank_refusal(reports)
+
+
+def _rank_refusal(reports: Sequence[EngineReport]) -> Refusal | None:
+    size = reports[0].world_size
+    ranks = sorted(report.rank for report in reports)
+    if any(report.world_size != size for report in reports) or ranks != list(range(size)):
+        return Refusal(
+            "RanksMissing", f"the engine has {size} ranks, reports are there of ranks {ranks}"
+        )
+    forms: dict[str, TensorFact] = {}
+    for fact in (fact for report in reports for fact in report.tensors):
+        if forms.setdefault(fact.name, fact) != fact:
+            return Refusal("ReportsDisagree", f"ranks disagree on the form of {fact.name}")
+    return None
+
+
+def _instance(report: EngineReport, instance: str) -> Refusal | None:
+    if report.instance == instance:
+        return None
+    return Refusal(
+        "ReportOfAnotherInstance",
+        f"rank {report.rank}: report is of instance {report.instance}, the engine is {instance}:"
+        " it restarted and has not written a new one yet",
+    )
+
+
+def _unknown(report: EngineReport, _: str) -> Refusal | None:
+    for reason, value in (
+        ("QuantisationUnknown", report.quantisation),
+        ("EplbUnknown", report.eplb),
+        ("KvConnectorUnknown", report.kv_connector),
+        ("DraftUnknown", report.draft),
+        ("LorasUnknown", report.loras),
+        ("FreeMemoryUnknown", report.free_bytes),
+    ):
+        if value is None:
+            return Refusal(
+                reason,
+                f"rank {report.rank}: the plugin could not find out; its version"
+                f" {report.plugin_version} may not know vLLM {report.engine_version}",
+            )
+    return None
+
+
+def _eplb(report: EngineReport, _: str) -> Refusal | None:
+    if not report.eplb:
+        return None
+    return Refusal("EplbEnabled", "expert load balancing moves experts: switch it off")
+
+
+def _kv_connector(report: EngineReport, _: str) -> Refusal | None:
+    if not report.kv_connector:
+        return None
+    return Refusal(
+        "KvConnectorUnsupported",
+        f"KV connector {report.kv_connector}: KV computed with old weights would be shared",
+    )
+
+
+def _loras(report: EngineReport, _: str) -> Refusal | None:
+    if not report.loras:
+        return None
+    return Refusal(
+        "LorasLoaded", f"{report.loras} LoRA adapters were trained on the weights loaded: unload them"
+    )
+
+
+def _draft(report: EngineReport, _: str) -> Refusal | None:
+    if not report.draft:
+        return None
+    return Refusal("DraftUnsupported", "the engine speculates with a draft model, which would stay old")
+
+
+def _path(report: EngineReport, _: str) -> Refusal | None:
+    for block in report.plan.blocks:
+        if block.path != "direct":
+            return Refusal(
+                "LoadPathUnsupported",
+                f"rank {report.rank}: parameter {block.parameter} loads by {block.path!r};"
+                " only 'direct' is supported",
+            )
+    return None
+
+
+def _plan(report: EngineReport, _: str) -> Refusal | None:
+    if (defect := layout.defect(report.plan, report.tensors)) is None:
+        return None
+    return Refusal("LoadPlanUnsound", f"rank {report.rank}: {defect}")
+
+
+#: In this order; the first refusal of any rank is the answer.
+_GATES: Final[tuple[Callable[[EngineReport, str], Refusal | None], ...]] = (
+    _instance,
+    _unknown,
+    _eplb,
+    _kv_connector,
+    _loras,
+    _draft,
+    _path,
+    _plan,
+)

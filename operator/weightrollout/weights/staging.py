@@ -1,0 +1,174 @@
+"""The images in the staging volume: staged whole and proven, reused, collected.
+
+An image is a folder `images/<digest hex>/<plan id>/`. It appears by one rename, after everything
+in it was proven and made durable, and never changes. A reader that has mapped an image keeps it
+when it is collected: files are unlinked, never truncated or written again.
+"""
+
+import os
+import re
+import secrets
+import shutil
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from weightrollout.handover import files, records
+from weightrollout.handover.records import EngineReport, HandoverError, ImageIndex, RankImage
+from weightrollout.weights import digest as digests
+from weightrollout.weights import layout, preflight, sources
+from weightrollout.weights.checkpoint import Checkpoint, open_checkpoint, reading, same_bytes
+from weightrollout.weights.errors import Reason, WeightsError
+from weightrollout.weights.image import ImageWriter, staging_failures
+from weightrollout.weights.preflight import Coverage
+from weightrollout.weights.scatter import CHUNK_BYTES, Pass, Seen, StageCount
+
+_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_PLAN_ID: Final = re.compile(r"[0-9a-f]{16}")
+_TEMPORARY: Final = ".tmp-"
+#: More threads than this outrun any volume that we know; and the engine needs its cores.
+_MAX_THREADS: Final = 8
+
+
+class Store:
+    """All images of one staging volume. One for each volume; its methods may run side by side."""
+
+    def __init__(self, root: Path, *, threads: int | None = None) -> None:
+        """Removes what an earlier process left unfinished. `threads` None: one for each core."""
+        self.root = root
+        self._images = root / files.IMAGES
+        self._threads = threads or min(len(os.sched_getaffinity(0)), _MAX_THREADS)
+        self._publishing = threading.Lock()
+        with staging_failures(self._images, 0):
+            self._images.mkdir(parents=True, exist_ok=True)
+            for leftover in self._images.glob(f"{_TEMPORARY}*"):
+                shutil.rmtree(leftover)
+
+    def stage(
+        self,
+        uri: str,
+        *,
+        digest: str | None,
+        reports: Sequence[EngineReport],
+        progress: Callable[[StageCount], None],
+        cancelled: Callable[[], bool],
+    ) -> ImageIndex:
+        """Read, check and keep the weights at `uri` for the engine that wrote `reports`.
+
+        Blocks. `progress` and `cancelled` are called in the caller's thread about ten times a
+        second. Where an image of `digest` is there, the source is not looked at. A second run
+        finds the first one's image. Needs reports that `preflight.engine_refusal` lets through.
+        Raises WeightsError; then nothing has become visible and nothing is left behind.
+        """
+        reports = sorted(reports, key=lambda report: report.rank)
+        if digest is not None:
+            if _DIGEST.fullmatch(digest) is None:
+                raise WeightsError(
+                    Reason.DIGEST_MISMATCH, f"{digest!r} is no digest: sha256:<64 hex digits>"
+                )
+            if (ready := self._ready(digest, reports)) is not None:
+                return ready
+        folder = sources.resolve(uri)
+        checkpoint = open_checkpoint(folder)
+        coverage = preflight.cover(checkpoint.manifest, reports)
+        with reading(folder):
+            sums = {name: digests.sha256_of(folder / name) for name in checkpoint.others()}
+        preflight.check_metadata(
+            {name: sums[name] for name in digests.metadata_among(sums)}, reports
+        )
+        temporary = self._temporary()
+        try:
+            staged = _Staging(checkpoint, coverage, reports, sums, self._threads)
+            index = staged.run(temporary, digest, progress, cancelled)
+            return self._publish(temporary, index, reports)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)  # absent once published
+
+    def staged(self, plan_id: str) -> frozenset[str]:
+        """Digests with an image for this plan."""
+        found = (f"{digests.ALGORITHM}{folder.name}" for folder in self._folders())
+        return frozenset(digest for digest in found if self.index(digest, plan_id) is not None)
+
+    def index(self, digest: str, plan_id: str) -> ImageIndex | None:
+        """None where there is no image, or not a whole one."""
+        region = self.region(digest, plan_id)
+        try:
+            index = records.read(ImageIndex, region / files.INDEX)
+            if index is None or (index.digest, index.plan_id) != (digest, plan_id):
+                return None
+            whole = all(_is_whole(region, image) for image in index.ranks)
+        except (HandoverError, OSError):
+            return None
+        return index if whole else None
+
+    def region(self, digest: str, plan_id: str) -> Path:
+        """Folder of an image; it need not exist. `files.region` is the same, relative to the root."""
+        if _DIGEST.fullmatch(digest) is None or _PLAN_ID.fullmatch(plan_id) is None:
+            raise ValueError(f"no digest and plan id: {digest!r}, {plan_id!r}")
+        return self.root / files.region(digest, plan_id)
+
+    def collect(self, keep: Collection[str]) -> list[str]:
+        """Remove the images of all digests but those in `keep`; returns the digests removed."""
+        removed = []
+        for folder in self._folders():
+            digest = f"{digests.ALGORITHM}{folder.name}"
+            if digest not in keep:
+                self._remove(folder)
+                removed.append(digest)
+        return removed
+
+    def _folders(self) -> list[Path]:
+        with staging_failures(self._images, 0):
+            return sorted(
+                each for each in self._images.iterdir() if _DIGEST.fullmatch(f"sha256:{each.name}")
+            )
+
+    def _ready(self, digest: str, reports: Sequence[EngineReport]) -> ImageIndex | None:
+        """An image that fits all ranks: the plan id names the layout of rank 0 alone."""
+        index = self.index(digest, reports[0].plan.plan_id())
+        if index is None or len(index.ranks) != len(reports):
+            return None
+        fits = all(
+            (image.rank, image.bytes, [(block.parameter, block.bytes) for block in image.blocks])
+            == (
+                report.rank,
+                report.plan.image_bytes,
+                [(block.parameter, block.bytes) for block in report.plan.blocks],
+            )
+            for image, report in zip(index.ranks, reports, strict=True)
+        )
+        return index if fits else None
+
+    def _temporary(self) -> Path:
+        folder = self._images / f"{_TEMPORARY}{secrets.token_hex(8)}"
+        with staging_failures(folder, 0):
+            folder.mkdir()
+        return folder
+
+    def _publish(
+        self, temporary: Path, index: ImageIndex, reports: Sequence[EngineReport]
+    ) -> ImageIndex:
+        region = self.region(index.digest, index.plan_id)
+        with self._publishing, staging_failures(region, 0):
+            if (ready := self._ready(index.digest, reports)) is not None:
+                return ready
+            if region.exists():
+                self._remove_locked(region)
+            records.write(temporary / files.INDEX, index)
+            _sync_folder(temporary)
+            region.parent.mkdir(exist_ok=True)
+            temporary.rename(region)
+            _sync_folder(region.parent)
+            _sync_folder(self._images)
+        return index
+
+    def _remove(self, folder: Path) -> None:
+        with self._publishing, staging_failures(folder, 0):
+            self._remove_locked(folder)
+
+    def _remove_locked(self, folder: Path) -> None:
+        """Out of sight by one rename, then unlinked: a half-removed image is never seen."""
+        away = self._images / f"{_TEMPORARY}{secrets.token_hex(8)}"
+        folder.rename(away)
+        shutil.rmtree(away)

@@ -1,0 +1,171 @@
+"""The API server refuses a spec that cannot work, with a message that says what to do."""
+
+from typing import Any
+
+import pytest
+
+from crd_install import collection, install_crd, weight_rollout
+from localcluster.api import Api, ApiError
+from weightrollout.api.rules import RULES
+
+pytestmark = pytest.mark.cluster
+
+Json = dict[str, Any]
+
+GOOD: Json = {"weights": {"version": "v2", "uri": "file:///models/chat/step-1200/"}}
+
+#: What is wrong with a spec, and which rule must say so: (path, number of the rule there).
+REFUSED: dict[str, tuple[Json, str, int]] = {
+    "deadline shorter than drain and settling": (
+        {"swap": {"drainSeconds": 50, "settleSeconds": 10}, "podDeadlineSeconds": 60},
+        "spec",
+        0,
+    ),
+    "deadline shorter than the drain nobody set": ({"podDeadlineSeconds": 62}, "spec", 0),
+    "rollout deadline no longer than a pod's": ({"progressDeadlineSeconds": 300}, "spec", 1),
+    "version that is no label value": (
+        {"weights": {**GOOD["weights"], "version": "v2-"}},
+        "spec.weights.version",
+        0,
+    ),
+    "version with a space": (
+        {"weights": {**GOOD["weights"], "version": "step 1200"}},
+        "spec.weights.version",
+        0,
+    ),
+    "empty version": ({"weights": {**GOOD["weights"], "version": ""}}, "spec.weights.version", 0),
+    "version of base weights": (
+        {"weights": {**GOOD["weights"], "version": "default"}},
+        "spec.weights.version",
+        1,
+    ),
+    "store that is not read yet": (
+        {"weights": {**GOOD["weights"], "uri": "s3://models/chat/"}},
+        "spec.weights.uri",
+        0,
+    ),
+    "relative file": (
+        {"weights": {**GOOD["weights"], "uri": "file://models/chat"}},
+        "spec.weights.uri",
+        0,
+    ),
+    "digest in capitals": (
+        {"weights": {**GOOD["weights"], "digest": f"sha256:{'A' * 64}"}},
+        "spec.weights.digest",
+        0,
+    ),
+    "digest cut short": (
+        {"weights": {**GOOD["weights"], "digest": f"sha256:{'a' * 63}"}},
+        "spec.weights.digest",
+        0,
+    ),
+    "staging percentage over 100": (
+        {"staging": {"maxConcurrent": "101%"}},
+        "spec.staging.maxConcurrent",
+        0,
+    ),
+    "staging on nothing": ({"staging": {"maxConcurrent": 0}}, "spec.staging.maxConcurrent", 1),
+    "budget without a sign": (
+        {"strategy": {"maxUnavailable": "25"}},
+        "spec.strategy.maxUnavailable",
+        0,
+    ),
+    "negative budget": ({"strategy": {"maxUnavailable": -1}}, "spec.strategy.maxUnavailable", 0),
+    "no budget": ({"strategy": {"maxUnavailable": 0}}, "spec.strategy.maxUnavailable", 1),
+    "no budget in percent": (
+        {"strategy": {"maxUnavailable": "00%"}},
+        "spec.strategy.maxUnavailable",
+        1,
+    ),
+    "fraction of a percent": (
+        {"strategy": {"maxFailed": "0.5%"}},
+        "spec.strategy.maxFailed",
+        0,
+    ),
+}
+
+#: Where the message is computed.
+COMPUTED: dict[str, str] = {
+    "deadline shorter than drain and settling": 'spec.podDeadlineSeconds: Invalid value: "object": must be more than'
+    " spec.swap.drainSeconds + spec.swap.settleSeconds = 60, else no swap can end in time, got: 60;"
+    " raise it, or drain for less",
+    "deadline shorter than the drain nobody set": "= 62, else no swap can end in time, got: 62",
+    "rollout deadline no longer than a pod's": "spec.progressDeadlineSeconds: Invalid value:"
+    ' "object": must be more than spec.podDeadlineSeconds = 300, else one slow pod stalls the'
+    " rollout, got: 300; raise it",
+}
+
+
+@pytest.fixture(scope="module")
+async def api(api: Api) -> Api:
+    """The session's client, once our definition is there."""
+    await install_crd(api)
+    return api
+
+
+async def refusal(api: Api, namespace: str, name: str, spec: Json) -> str:
+    manifest = weight_rollout(name, spec)
+    with pytest.raises(ApiError) as refused:
+        await api.create(collection(namespace), manifest, fieldValidation="Strict", dryRun="All")
+    assert refused.value.status == 422
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("case", REFUSED)
+async def test_a_spec_that_cannot_work_is_refused_with_its_reason(
+    api: Api, namespace: str, case: str
+) -> None:
+    wrong, path, number = REFUSED[case]
+    said = await refusal(api, namespace, "chat", {**GOOD, **wrong})
+    rule = RULES[path][number]
+    assert rule.field or path in said
+    assert (rule.message or COMPUTED[case]) in said
+
+
+async def test_a_name_too_long_for_our_objects_is_refused(api: Api, namespace: str) -> None:
+    said = await refusal(api, namespace, "c" * 53, GOOD)
+    assert RULES[""][0].message in said
+
+
+async def test_everything_wrong_is_said_at_once(api: Api, namespace: str) -> None:
+    wrong = {
+        "weights": {"version": "default", "uri": "s3://models/", "digest": "md5:0"},
+        "strategy": {"maxUnavailable": 0},
+        "progressDeadlineSeconds": 300,
+    }
+    said = await refusal(api, namespace, "chat", wrong)
+    for field in ("weights.version", "weights.uri", "weights.digest", "strategy.maxUnavailable"):
+        assert f"spec.{field}: " in said
+    assert "spec.progressDeadlineSeconds: " in said
+
+
+async def test_a_field_that_is_not_there_yet_is_refused(api: Api, namespace: str) -> None:
+    manifest = weight_rollout("chat", {**GOOD, "profile": "Training"})
+    with pytest.raises(ApiError, match=r"unknown field \\?\"spec.profile"):
+        await api.create(collection(namespace), manifest, fieldValidation="Strict", dryRun="All")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param(GOOD, id="the smallest"),
+        pytest.param({}, id="weights left to a trainer"),
+        pytest.param(
+            {**GOOD, "strategy": {"maxUnavailable": "100%", "maxFailed": 0}}, id="edges of percent"
+        ),
+        pytest.param(
+            {**GOOD, "swap": {"drainSeconds": 0}, "podDeadlineSeconds": 10}, id="no drain"
+        ),
+        pytest.param(
+            {"weights": {**GOOD["weights"], "digest": f"sha256:{'0' * 64}"}}, id="pinned digest"
+        ),
+    ],
+)
+async def test_a_good_spec_is_accepted(api: Api, namespace: str, spec: Json) -> None:
+    manifest = weight_rollout("c" * 52, spec)
+    await api.create(collection(namespace), manifest, fieldValidation="Strict", dryRun="All")
+
+
+def test_every_rule_is_tried() -> None:
+    tried = {(path, number) for _, path, number in REFUSED.values()} | {("", 0)}
+    assert tried == {(path, number) for path, all_ in RULES.items() for number in range(len(all_))}

@@ -1,0 +1,83 @@
+"""`kubectl get wr` answers the first question without a manual."""
+
+from typing import Any
+
+import aiohttp
+import pytest
+
+from crd_install import collection, install_crd, weight_rollout
+from localcluster.access import Cluster
+from localcluster.api import Api
+from weightrollout.api.names import ANNOTATION_SCHEMA, API_VERSION, FIELD_MANAGER, KIND
+from weightrollout.api.schema import schema_hash
+
+pytestmark = pytest.mark.cluster
+
+Json = dict[str, Any]
+
+AS_TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+STATUS: Json = {
+    "phase": "Progressing",
+    "message": "5 of 8 pods serve v2; swapping chat-5",
+    "updated": "5/8",
+    "stable": {"version": "v1", "revision": "chat-1"},
+    "hold": {"gate": "Budget", "reason": "SwapInProgress", "message": "", "since": ""},
+    "pods": {"failed": 1},
+    "pauseMillis": {"last": 8, "p50": 9, "p99": 12, "max": 12},
+}
+
+
+@pytest.fixture(scope="module")
+async def api(api: Api) -> Api:
+    """The session's client, once our definition is there."""
+    await install_crd(api)
+    return api
+
+
+async def table(cluster: Cluster, path: str) -> Json:
+    """What kubectl prints: it asks the API server for a table."""
+    access = cluster.api().access
+    connector = aiohttp.TCPConnector(ssl=access.tls())
+    async with (
+        aiohttp.ClientSession(access.server, connector=connector) as session,
+        session.get(
+            path, headers={"Accept": AS_TABLE}, timeout=aiohttp.ClientTimeout(10)
+        ) as answer,
+    ):
+        answer.raise_for_status()
+        found: Json = await answer.json()
+        return found
+
+
+async def test_the_crd_is_taken_without_complaint(api: Api) -> None:
+    crd = await install_crd(api)
+    told = {each["type"]: each["status"] for each in crd["status"]["conditions"]}
+    assert told == {"NamesAccepted": "True", "Established": "True"}  # no NonStructuralSchema
+    assert crd["metadata"]["annotations"][ANNOTATION_SCHEMA] == schema_hash()
+
+
+async def test_the_columns_tell_version_phase_progress_and_hold(
+    cluster: Cluster, api: Api, namespace: str
+) -> None:
+    spec = {"weights": {"version": "v2", "uri": "file:///models/chat/"}}
+    path = f"{collection(namespace)}/glance"
+    await api.create(collection(namespace), weight_rollout("glance", spec))
+    named = {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": "glance"}}
+    await api.patch(
+        f"{path}/status", {**named, "status": STATUS}, "apply", fieldManager=FIELD_MANAGER
+    )
+
+    shown = await table(cluster, path)
+
+    wide = [column["name"].upper() for column in shown["columnDefinitions"]]
+    narrow = [c["name"].upper() for c in shown["columnDefinitions"] if c["priority"] == 0]
+    assert narrow == ["NAME", "VERSION", "PHASE", "UPDATED", "HOLD", "PAUSE", "AGE"]
+    assert wide == [*narrow, "STABLE", "FAILED", "MESSAGE"]
+    cells = dict(zip(wide, shown["rows"][0]["cells"], strict=True))
+    del cells["AGE"]
+    assert list(cells.values()) == [
+        "glance", "v2", "Progressing", "5/8", "SwapInProgress", 12,
+        "v1", 1, "5 of 8 pods serve v2; swapping chat-5",
+    ]  # fmt: skip
+    await api.delete(path)

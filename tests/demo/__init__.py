@@ -1,0 +1,1 @@
+"""`make demo`: a fleet changes its answers under traffic, and survives what people fear."""

@@ -1,0 +1,80 @@
+"""What the demo prints: one clock, one column, the lines of `kubectl get wr -w` as they come."""
+
+import asyncio
+import sys
+import time
+from asyncio.subprocess import PIPE, Process
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+INDENT = " " * 11
+
+
+class Screen:
+    """Prints with the seconds since the demo began."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    def say(self, text: str) -> None:
+        print(f"[{self.seconds:5.1f} s]  {text}", flush=True)
+
+    def scene(self, number: int, title: str) -> None:
+        print(f"\n{INDENT}--- {number}. {title} ---", flush=True)
+
+    def more(self, text: str) -> None:
+        print(f"{INDENT}{text}", flush=True)
+
+
+class Watch:
+    """`kubectl get wr NAME -w` beside the scenes; its lines go to the screen."""
+
+    def __init__(self, screen: Screen, kubeconfig: Path, namespace: str, name: str) -> None:
+        self._screen = screen
+        self._argv = (
+            "kubectl",
+            f"--kubeconfig={kubeconfig}",
+            f"--namespace={namespace}",
+            "get",
+            "wr",
+            name,
+            "-w",
+        )
+        self._process: Process | None = None
+        self._reader: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._process = await asyncio.create_subprocess_exec(*self._argv, stdout=PIPE, stderr=None)
+        self._reader = asyncio.create_task(self._print(self._process))
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._process is not None
+        assert self._reader is not None
+        if self._process.returncode is None:
+            self._process.terminate()
+        await self._process.wait()
+        await self._reader
+
+    async def _print(self, process: Process) -> None:
+        assert process.stdout is not None
+        shown = ""
+        async for line in process.stdout:
+            text = line.decode().rstrip()
+            if text != shown:  # ages alone make no news
+                self._screen.say(text)
+            shown = text
+
+
+def fail(text: str) -> None:
+    print(f"\nThe demo did not end as it should: {text}", file=sys.stderr, flush=True)

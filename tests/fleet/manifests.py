@@ -1,0 +1,147 @@
+"""Kubernetes objects of a test fleet: what a platform engineer would write, with simulated engines."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from weightrollout.api import names
+
+STAGING: Final = "/var/lib/weightrollout/staging"
+HANDOVER: Final = "/var/lib/weightrollout/handover"
+STABLE: Final = "/etc/weightrollout/stable"
+ENGINE_HTTP: Final = 8000
+ENGINE_GRPC: Final = 50051
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class FleetSpec:
+    """What differs between the fleets of the tests."""
+
+    name: str
+    model: Path  # checkpoint that the engines load at start
+    replicas: int = 4
+    gated: bool = False  # readiness gate: leaves its endpoints at once, not after three probes
+    engine_args: Sequence[str] = ("--token-seconds=0.01",)
+    with_agent: bool = True
+    rollout: str | None = None  # label value; None: the fleet's own name
+    labels: Mapping[str, str] = field(default_factory=dict)
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+
+
+def stateful_set(fleet: FleetSpec) -> Json:
+    labels = {"app": fleet.name, **fleet.labels}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": fleet.name},
+        "spec": {
+            "replicas": fleet.replicas,
+            "serviceName": fleet.name,
+            "podManagementPolicy": "Parallel",
+            "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {
+                    "labels": {**labels, names.LABEL_NAME: fleet.rollout or fleet.name},
+                },
+                "spec": pod_spec(fleet),
+            },
+        },
+    }
+
+
+def pod_spec(fleet: FleetSpec) -> Json:
+    spec: Json = {
+        "nodeSelector": dict(fleet.node_selector),
+        "terminationGracePeriodSeconds": 5,
+        "initContainers": [agent_container()] if fleet.with_agent else [],
+        "containers": [engine_container(fleet)],
+        "volumes": [
+            {"name": names.VOLUME_STAGING, "emptyDir": {}},
+            {"name": names.VOLUME_HANDOVER, "emptyDir": {}},
+            {
+                "name": names.VOLUME_STABLE,
+                "configMap": {"name": names.stable_configmap(fleet.name), "optional": True},
+            },
+        ],
+    }
+    if fleet.gated:
+        spec["readinessGates"] = [{"conditionType": names.GATE_SERVING}]
+    return spec
+
+
+def agent_container() -> Json:
+    """A native sidecar: starts before the engine and ends after it."""
+    return {
+        "name": names.AGENT_CONTAINER,
+        "image": "weightrollout-agent",
+        "restartPolicy": "Always",
+        "command": ["python", "-m", "weightrollout.agent"],
+        "args": [
+            f"--engine-grpc=$(POD_IP):{ENGINE_GRPC}",
+            f"--engine-http=http://$(POD_IP):{ENGINE_HTTP}",
+            f"--grpc-bind=$(POD_IP):{names.DEFAULT_GRPC_PORT}",
+            f"--http-bind=$(POD_IP):{names.DEFAULT_HTTP_PORT}",
+            f"--staging={STAGING}",
+            f"--handover={HANDOVER}",
+            f"--stable={STABLE}",
+        ],
+        "env": [pod_ip()],
+        "ports": [
+            {"name": names.PORT_GRPC, "containerPort": names.DEFAULT_GRPC_PORT},
+            {"name": names.PORT_HTTP, "containerPort": names.DEFAULT_HTTP_PORT},
+        ],
+        "volumeMounts": [
+            {"name": names.VOLUME_STAGING, "mountPath": STAGING},
+            {"name": names.VOLUME_HANDOVER, "mountPath": HANDOVER},
+            {"name": names.VOLUME_STABLE, "mountPath": STABLE, "readOnly": True},
+        ],
+    }
+
+
+def engine_container(fleet: FleetSpec) -> Json:
+    container: Json = {
+        "name": "engine",
+        "image": "vllm-simulator",
+        "command": ["python", "-m", "simulator"],
+        "args": [
+            f"--model={fleet.model}",
+            f"--http=$(POD_IP):{ENGINE_HTTP}",
+            f"--grpc=$(POD_IP):{ENGINE_GRPC}",
+            f"--staging={STAGING}",
+            f"--handover={HANDOVER}",
+            *fleet.engine_args,
+        ],
+        "env": [pod_ip()],
+        "ports": [{"name": "http", "containerPort": ENGINE_HTTP}],
+        "volumeMounts": [
+            {"name": names.VOLUME_STAGING, "mountPath": STAGING, "readOnly": True},
+            {"name": names.VOLUME_HANDOVER, "mountPath": HANDOVER},
+        ],
+    }
+    if fleet.with_agent:
+        # The agent answers whether this engine may serve: design section 5.
+        container["readinessProbe"] = {
+            "httpGet": {"path": "/readyz", "port": names.DEFAULT_HTTP_PORT},
+            "periodSeconds": 1,
+            "timeoutSeconds": 1,
+            "failureThreshold": 3,
+        }
+    return container
+
+
+def pod_ip() -> Json:
+    return {"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
+
+
+def weight_rollout(name: str, weights: Json | None, **spec: Any) -> Json:
+    """A WeightRollout; `spec` holds the other fields in their wire form."""
+    body = {**spec, **({"weights": weights} if weights else {})}
+    return {
+        "apiVersion": names.API_VERSION,
+        "kind": names.KIND,
+        "metadata": {"name": name},
+        "spec": body,
+    }

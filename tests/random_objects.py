@@ -1,0 +1,101 @@
+"""Random valid specs and statuses, made from the pydantic types, so that a new field is tested the day it is added.
+
+In: a type of `weightrollout.api`. Out: hypothesis strategies of its wire form (the JSON an API server sees).
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from weightrollout.api.names import BASELINE_VERSION
+from weightrollout.api.spec import ApiModel, WeightRolloutSpec
+from weightrollout.api.status import Condition, WeightRolloutStatus
+
+Json = dict[str, Any]
+
+INT64: Final = 2**63 - 1
+#: Server-side apply is read as YAML, where JSON's surrogate pairs are an error: `kube` must not
+#: send them, and whether it does is a test of `kube`.
+TEXT: Final = st.characters(codec="utf-8", max_codepoint=0xFFFF)
+LONGEST: Final = 24
+#: As wide as the types, but never zero where a rule refuses zero.
+PERCENT_OR_COUNT: Final = st.integers(1, 10_000) | st.integers(1, 100).map(lambda n: f"{n}%")
+
+
+def specs() -> st.SearchStrategy[Json]:
+    """Specs that keep the API server's rules."""
+    return wire_of(WeightRolloutSpec).filter(_version_is_free).map(_with_room_for_deadlines)
+
+
+def statuses() -> st.SearchStrategy[Json]:
+    """Statuses with at least one condition, as every pass writes, and one per type, as a map list must.
+
+    (An apply that empties a map list removes it: [] would come back as nothing.)
+    """
+    conditions = st.lists(
+        wire_of(Condition), min_size=1, max_size=3, unique_by=lambda condition: condition["type"]
+    )
+    parts = st.tuples(wire_of(WeightRolloutStatus), conditions)
+    return parts.map(lambda both: {**both[0], "conditions": both[1]})
+
+
+def wire_of(kind: type[ApiModel]) -> st.SearchStrategy[Json]:
+    """Any value of `kind` in its wire form; optional fields are sometimes left out."""
+    schema = kind.model_json_schema(by_alias=True)
+    strategy: st.SearchStrategy[Json] = _of(schema, schema.get("$defs", {}))
+    return strategy
+
+
+def _of(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> st.SearchStrategy[Any]:
+    if "$ref" in node:
+        return _of(definitions[node["$ref"].rpartition("/")[2]], definitions)
+    if "anyOf" in node:
+        (arm,) = (each for each in node["anyOf"] if each.get("type") != "null")
+        return _of(arm, definitions)
+    if node.get("x-kubernetes-int-or-string"):
+        return PERCENT_OR_COUNT
+    if "enum" in node:
+        return st.sampled_from(node["enum"])
+    match node["type"]:
+        case "boolean":
+            return st.booleans()
+        case "integer":
+            return st.integers(node.get("minimum", -INT64), node.get("maximum", INT64))
+        case "string":
+            return _text(node)
+        case "array":
+            return st.lists(_of(node["items"], definitions), max_size=3)
+        case "object":
+            return _object(node, definitions)
+        case other:
+            raise AssertionError(f"no strategy for JSON type {other}: add one")
+
+
+def _text(node: Mapping[str, Any]) -> st.SearchStrategy[str]:
+    if "pattern" in node:
+        found = st.from_regex(node["pattern"], fullmatch=True, alphabet=TEXT)
+        return found.filter(lambda text: len(text) <= node["maxLength"])
+    return st.text(TEXT, min_size=node.get("minLength", 0), max_size=LONGEST)
+
+
+def _object(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> st.SearchStrategy[Json]:
+    required = set(node.get("required", ()))
+    fields = {name: _of(child, definitions) for name, child in node["properties"].items()}
+    return st.fixed_dictionaries(
+        {name: field for name, field in fields.items() if name in required},
+        optional={name: field for name, field in fields.items() if name not in required},
+    )
+
+
+def _version_is_free(spec: Json) -> bool:
+    return bool(spec.get("weights", {}).get("version") != BASELINE_VERSION)
+
+
+def _with_room_for_deadlines(spec: Json) -> Json:
+    """Deadlines nest; the types' own limits leave room for the longest drain and settling."""
+    full = WeightRolloutSpec.model_validate(spec)
+    least = full.swap.drain_seconds + full.swap.settle_seconds + 1
+    pod = max(full.pod_deadline_seconds, least)
+    progress = max(full.progress_deadline_seconds, pod + 1)
+    return {**spec, "podDeadlineSeconds": pod, "progressDeadlineSeconds": progress}

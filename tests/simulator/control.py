@@ -1,0 +1,121 @@
+"""vllm.Control as released engines serve it: status codes, texts, one mutex, scripted faults."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+import grpc
+from google.protobuf.message import Message
+
+from simulator.calls import Calls
+from simulator.death import CRASHED, die
+from simulator.faults import Do, Fault, Faults
+from simulator.plugin import WorkerError
+from simulator.refusals import TRANSFER, Refusal, check, check_size
+from simulator.settings import RL_CALLS_SINCE, SHUTDOWN_SINCE
+from weightrollout.wire.vllm import control_pb2 as pb
+
+Context: TypeAlias = "grpc.aio.ServicerContext[bytes, bytes]"
+
+BASIC: Final = frozenset({"GetServerInfo", "GetModelInfo"})
+READING: Final = frozenset({"IsPaused", "IsSleeping", "GetWeightVersion"})
+#: These share one mutex without a timeout; a client that goes away frees it, while the engine
+#: goes on executing what it was asked.
+MUTATING: Final = TRANSFER | {
+    *("PauseGeneration", "ResumeGeneration", "Sleep", "WakeUp", "UpdateWeightVersion")
+}
+_HUMP: Final = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+@dataclass(slots=True)
+class Control:
+    calls: Calls
+    faults: Faults
+    _mutex: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def handler(self) -> grpc.GenericRpcHandler:
+        """Under the configured service name; what this version lacks is UNIMPLEMENTED."""
+        settings = self.calls.settings
+        served = set(BASIC)
+        if settings.version >= RL_CALLS_SINCE:
+            served |= READING | MUTATING
+        if settings.version >= SHUTDOWN_SINCE:
+            served.add("Shutdown")
+        return grpc.method_handlers_generic_handler(
+            settings.control_service,
+            {name: grpc.unary_unary_rpc_method_handler(self._behaviour(name)) for name in served},
+        )
+
+    def _behaviour(self, name: str) -> Callable[[bytes, Context], Awaitable[bytes]]:
+        async def behave(data: bytes, context: Context) -> bytes:
+            try:
+                return (await self._serve(name, data)).SerializeToString()
+            except Refusal as refusal:
+                await context.abort(refusal.code, refusal.text)
+            except WorkerError as error:
+                await context.abort(
+                    grpc.StatusCode.INTERNAL,
+                    f"`{_snake(name)}` failed: utility call `collective_rpc` failed:"
+                    f" Call to collective_rpc method failed: {error}",
+                )
+
+        return behave
+
+    async def _serve(self, name: str, data: bytes) -> Message:
+        check_size(data)
+        request = getattr(pb, f"{name}Request").FromString(data)
+        fault = self.faults.take(name)
+        check(name, request, self.calls.settings)
+        if name not in MUTATING:
+            return await self._run(name, request, fault)
+        async with self._mutex:
+            return await self._run(name, request, fault)
+
+    async def _run(self, name: str, request: Any, fault: Fault | None) -> Message:
+        execute: Callable[..., Awaitable[Message]] = getattr(self.calls, _snake(name))
+        if fault is None:
+            return await execute(request)
+        match fault.do:
+            case Do.REFUSE:
+                raise _failure(fault, grpc.StatusCode.FAILED_PRECONDITION)
+            case Do.HANG:
+                await asyncio.Event().wait()
+            case Do.DIE:
+                die(CRASHED, f"fault: died at {name}")
+            case Do.SLOW:
+                await self._occupy(name, fault.seconds)
+            case Do.LABEL_FAILS:
+                request.ClearField("weight_version")
+        if name == "UpdateWeights":
+            answer = await execute(request, fault.do)
+        elif fault.do is Do.ERROR:
+            raise _failure(fault, grpc.StatusCode.INTERNAL)
+        elif fault.do is Do.OK_NOTHING:
+            answer = getattr(pb, f"{name}Response")()
+        else:
+            answer = await execute(request)
+        match fault.do:
+            case Do.ERROR_AFTER | Do.LABEL_FAILS:
+                raise _failure(fault, grpc.StatusCode.INTERNAL)
+            case Do.LIE_VERSION:
+                return pb.GetWeightVersionResponse(weight_version="a-lie")
+        return answer
+
+    async def _occupy(self, name: str, seconds: float) -> None:
+        """Keep the core busy before the call reaches it; calls that do not go there just wait."""
+        if name in BASIC:
+            await asyncio.sleep(seconds)
+        else:
+            # Queued now, so that what follows waits behind it, also when the client goes away.
+            self.calls.core.enqueue(lambda: asyncio.sleep(seconds))
+
+
+def _failure(fault: Fault, code: grpc.StatusCode) -> Refusal:
+    code = code if fault.code is None else grpc.StatusCode[fault.code]
+    return Refusal(code, f"`{_snake(fault.call)}` failed: utility call failed: fault {fault.do}")
+
+
+def _snake(name: str) -> str:
+    return _HUMP.sub("_", name).lower()

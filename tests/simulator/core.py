@@ -1,0 +1,196 @@
+"""The engine core: one loop that runs either a utility call or one step of all requests.
+
+So a pause waits for the running step, and everything asked of the core waits behind an update.
+A caller that goes away does not stop what it asked for: the core still executes it.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Final, TypeVar, cast
+
+from simulator import answers
+from simulator.death import CRASHED, die
+from simulator.model import Model
+
+T = TypeVar("T")
+
+#: Prompts below one KV block never hit the prefix cache.
+KV_BLOCK_TOKENS: Final = 16
+PREFIX_CACHE_ENTRIES: Final = 4096
+
+
+class Pause(Enum):
+    ABORT = auto()
+    WAIT = auto()
+    KEEP = auto()
+
+
+class Finish(Enum):
+    LENGTH = "length"
+    ABORT = "abort"
+
+
+class GenerationPaused(Exception):
+    """0.33 and newer reject requests in an abort or wait pause; older ones queue them."""
+
+    text: Final = "Generation is paused. Please retry after it resumes."
+
+
+class Closing(Exception):
+    """The engine got SIGTERM."""
+
+
+@dataclass(eq=False, slots=True)
+class Request:
+    """One completion. `output` carries its tokens, and last how it ended."""
+
+    prompt: str
+    max_tokens: int
+    output: asyncio.Queue[str | Finish] = field(default_factory=asyncio.Queue)
+    produced: int = 0
+    cached: int | None = None  # fingerprint of the weights that computed its KV; None: none yet
+
+
+@dataclass(slots=True)
+class Core:
+    model: Model
+    token_seconds: float
+    max_running: int
+    rejects_while_paused: bool
+
+    version: str = "default"
+    paused: Pause | None = None
+    asleep: set[str] = field(default_factory=set)
+    closing: bool = False
+    running: list[Request] = field(default_factory=list)
+    waiting: deque[Request] = field(default_factory=deque)
+    _inbox: deque[tuple[Callable[[], Awaitable[object]], asyncio.Future[object]]] = field(
+        default_factory=deque
+    )
+    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+    _drained: asyncio.Event = field(default_factory=asyncio.Event)
+    _prefixes: dict[str, int] = field(default_factory=dict)  # prompt -> fingerprint
+
+    # What the front ends ask for.
+
+    def submit(self, prompt: str, max_tokens: int) -> Request:
+        if self.closing:
+            raise Closing
+        aborting = self.paused in (Pause.ABORT, Pause.WAIT) and not self.asleep
+        if aborting and self.rejects_while_paused:
+            raise GenerationPaused
+        request = Request(prompt, max_tokens)
+        self.waiting.append(request)
+        self._wake.set()
+        return request
+
+    def cancel(self, request: Request) -> None:
+        """The client went away."""
+        if request in self.running:
+            self.running.remove(request)
+        if request in self.waiting:
+            self.waiting.remove(request)
+        self._note_drained()
+
+    async def utility(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Have the core run `work` between two steps."""
+        return cast("T", await asyncio.shield(self.enqueue(work)))
+
+    def enqueue(self, work: Callable[[], Awaitable[object]]) -> asyncio.Future[object]:
+        done: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        # Whoever asked may be gone when it fails.
+        done.add_done_callback(lambda future: future.exception())
+        self._inbox.append((work, done))
+        self._wake.set()
+        return done
+
+    async def drained(self) -> None:
+        """Until nothing runs any more."""
+        self._note_drained()
+        await self._drained.wait()
+
+    # Utilities: only ever run by the core itself.
+
+    def pause(self, mode: Pause, *, clear_cache: bool) -> None:
+        """For WAIT this only begins it: the caller then waits for `drained`."""
+        self.paused = mode
+        if mode is Pause.ABORT:
+            self._abort_all()
+        if clear_cache:
+            self._prefixes.clear()
+            for request in (*self.running, *self.waiting):
+                request.cached = None
+
+    def resume(self) -> None:
+        self.paused = None
+
+    # The loop.
+
+    async def run(self) -> None:
+        while True:
+            while self._inbox:
+                await self._serve(*self._inbox.popleft())
+            if self._has_step():
+                await self._step()
+            else:
+                self._wake.clear()
+                await self._wake.wait()
+
+    async def _serve(
+        self, work: Callable[[], Awaitable[object]], done: asyncio.Future[object]
+    ) -> None:
+        try:
+            done.set_result(await work())
+        except Exception as error:  # the core outlives a failed utility call
+            done.set_exception(error)
+
+    def _has_step(self) -> bool:
+        if self.paused is Pause.WAIT:
+            return bool(self.running)
+        return self.paused is None and bool(self.running or self.waiting)
+
+    async def _step(self) -> None:
+        while self.paused is None and self.waiting and len(self.running) < self.max_running:
+            self.running.append(self.waiting.popleft())
+        await asyncio.sleep(self.token_seconds)
+        if self.running and self.model.half_loaded:
+            die(CRASHED, "EngineCore: generated on a half-loaded model")
+        weights = (
+            self.model.fingerprint()
+            if self.model.fresh
+            else await asyncio.to_thread(self.model.fingerprint)
+        )
+        for request in tuple(self.running):
+            self._produce(request, weights)
+        self._note_drained()
+
+    def _produce(self, request: Request, weights: int) -> None:
+        """One token. KV made by other weights than the present ones spoils it, as in the engine."""
+        if request.cached is None:
+            request.cached = self._prefixes.get(request.prompt, weights)
+        if len(request.prompt) >= KV_BLOCK_TOKENS:
+            if len(self._prefixes) >= PREFIX_CACHE_ENTRIES:
+                self._prefixes.clear()
+            self._prefixes.setdefault(request.prompt, request.cached)
+        seen = weights if request.cached == weights else answers.stale(request.cached, weights)
+        request.output.put_nowait(answers.token(seen, request.prompt, request.produced))
+        request.produced += 1
+        if request.produced == request.max_tokens:
+            self.running.remove(request)
+            request.output.put_nowait(Finish.LENGTH)
+
+    def _abort_all(self) -> None:
+        for request in (*self.running, *self.waiting):
+            request.output.put_nowait(Finish.ABORT)
+        self.running.clear()
+        self.waiting.clear()
+        self._note_drained()
+
+    def _note_drained(self) -> None:
+        if self.running:
+            self._drained.clear()
+        else:
+            self._drained.set()

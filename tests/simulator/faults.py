@@ -1,0 +1,108 @@
+"""Faults by script: which call goes wrong, which time, and how.
+
+    [{"call": "UpdateWeights", "at": 1, "do": "die_midway"},
+     {"call": "completions", "do": "slow", "seconds": 0.5}]
+
+`call` is an RPC of vllm.Control, or "completions". `at` counts calls of that name since the list
+was loaded, from 1; absent means every call. The first fault that fits is taken.
+"""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+
+class Do(StrEnum):
+    REFUSE = "refuse"  # `code` (FAILED_PRECONDITION, HTTP 503), nothing executed
+    ERROR = "error"  # `code` (INTERNAL, HTTP 500), nothing executed; UpdateWeights: half of the bytes are
+    ERROR_AFTER = "error_after"  # executed, then `code` (INTERNAL)
+    LABEL_FAILS = "label_fails"  # FinishWeightUpdate: weights finalised, label not set, INTERNAL
+    HANG = "hang"  # never answers, nothing executed; a mutating call holds the mutex meanwhile
+    SLOW = "slow"  # the engine core is busy for `seconds` before it executes
+    DIE = "die"  # the process ends at once
+    DIE_MIDWAY = "die_midway"  # UpdateWeights: the process ends when half of the bytes are written
+    OK_NOTHING = "ok_nothing"  # answers OK and did nothing
+    STALE_BLOCK = "stale_block"  # UpdateWeights: the last block stays old, the receipt denies it
+    LIE_RECEIPT = "lie_receipt"  # UpdateWeights: good weights, a receipt with a wrong checksum
+    LIE_VERSION = "lie_version"  # GetWeightVersion: answers another label
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    call: str
+    do: Do
+    at: int | None = None
+    seconds: float = 0.0
+    code: str | None = None  # name of a gRPC code; completions: an HTTP status
+
+    @classmethod
+    def parse(cls, entry: Any) -> "Fault":
+        known = {"call", "do", "at", "seconds", "code"}
+        if not isinstance(entry, dict) or not {"call", "do"} <= set(entry) <= known:
+            raise ValueError(f"a fault is an object with call, do [at, seconds, code]: {entry!r}")
+        call = "GetServerInfo" if entry["call"] == "info" else str(entry["call"])
+        code = entry.get("code")
+        return cls(
+            call,
+            Do(entry["do"]),
+            entry.get("at"),
+            float(entry.get("seconds", 0.0)),
+            None if code is None else str(code),
+        )
+
+
+@dataclass(slots=True)
+class _Armed:
+    fault: Fault
+    seen: int = 0
+
+    def fits(self) -> bool:
+        self.seen += 1
+        return self.fault.at in (None, self.seen)
+
+
+@dataclass(slots=True)
+class Faults:
+    """Counts calls and says which of them fail. `file` is read again when it changes."""
+
+    file: Path | None = None
+    calls: Counter[str] = field(default_factory=Counter)
+    _armed: list[_Armed] = field(default_factory=list)
+    _file_seen: tuple[int, int] | None = None  # mtime in ns, size
+
+    def load(self, entries: Sequence[Any]) -> None:
+        """Replace all faults. Raises ValueError and keeps the old ones where one is wrong."""
+        self._armed = [_Armed(Fault.parse(entry)) for entry in entries]
+
+    def take(self, call: str) -> Fault | None:
+        """Count a call; the fault it meets."""
+        self._reload()
+        self.calls[call] += 1
+        hit: Fault | None = None
+        for armed in self._armed:
+            if armed.fault.call == call and armed.fits() and hit is None:
+                hit = armed.fault
+        return hit
+
+    def _reload(self) -> None:
+        if self.file is None:
+            return
+        try:
+            stat = self.file.stat()
+            seen = (stat.st_mtime_ns, stat.st_size)
+            if seen == self._file_seen:
+                return
+            self._file_seen = seen
+            self.load(json.loads(self.file.read_text()))
+        except FileNotFoundError:
+            self._armed = []
+        except ValueError as error:
+            # Not fatal: the writer may be in the middle of it, and then the file changes again.
+            print(f"simulator: {self.file} ignored: {error}", file=sys.stderr, flush=True)
+
+

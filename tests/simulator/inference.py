@@ -1,0 +1,202 @@
+"""The engine's HTTP side: completions, health, models, metrics; and the simulator's own routes."""
+
+import asyncio
+import json
+import time
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aiohttp import web
+
+from simulator.calls import Calls
+from simulator.core import Closing, Finish, GenerationPaused, Request
+from simulator.death import CRASHED, die
+from simulator.faults import Do, Faults
+
+JSON: Final = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A valid completion request."""
+
+    prompt: str
+    max_tokens: int
+    stream: bool
+
+
+class Invalid(Exception):
+    """A request that vLLM refuses: HTTP status and text."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    calls: Calls
+    faults: Faults
+
+    def app(self) -> web.Application:
+        app = web.Application()
+        app.add_routes(
+            [
+                web.get("/health", self.health),
+                web.get("/v1/models", self.models),
+                web.get("/metrics", self.metrics),
+                web.post("/v1/completions", self.completions),
+                web.get("/simulator/state", self.state),
+                web.post("/simulator/faults", self.set_faults),
+            ]
+        )
+        return app
+
+    @property
+    def model_name(self) -> str:
+        return str(self.calls.settings.model)
+
+    async def health(self, _: web.Request) -> web.Response:
+        """Alive is all it says: a half-loaded or paused engine is as healthy."""
+        return web.Response()
+
+    async def models(self, _: web.Request) -> web.Response:
+        model = {"id": self.model_name, "object": "model", "owned_by": "vllm"}
+        return web.json_response({"object": "list", "data": [model]})
+
+    async def metrics(self, _: web.Request) -> web.Response:
+        core = self.calls.core
+        labels = f'{{engine="0",model_name="{self.model_name}"}}'
+        lines = [
+            f"# TYPE vllm:{name} gauge\nvllm:{name}{labels} {value:.1f}\n"
+            for name, value in (
+                ("num_requests_running", len(core.running)),
+                ("num_requests_waiting", len(core.waiting)),
+            )
+        ]
+        return web.Response(text="".join(lines))
+
+    async def completions(self, http: web.Request) -> web.StreamResponse:
+        try:
+            await self._meet_fault()
+            asked = self._asked(await http.read())
+            request = self.calls.core.submit(asked.prompt, asked.max_tokens)
+        except Invalid as invalid:
+            return _error(invalid.status, invalid.text)
+        except GenerationPaused as paused:
+            return _error(503, paused.text)
+        except Closing:
+            return _error(503, "The engine is shutting down.")
+        try:
+            if asked.stream:
+                return await self._stream(http, request)
+            return await self._whole(request)
+        finally:
+            self.calls.core.cancel(request)  # the client may have gone away
+
+    async def _whole(self, request: Request) -> web.Response:
+        texts: list[str] = []
+        async for text, finish in _outputs(request):
+            texts.append(text)
+        body = self._body("".join(texts), finish)
+        body["usage"] = {"completion_tokens": request.produced}
+        return web.json_response(body)
+
+    async def _stream(self, http: web.Request, request: Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(http)
+        async for text, finish in _outputs(request):
+            event = json.dumps(self._body(text, finish))
+            await response.write(f"data: {event}\n\n".encode())
+        await response.write(b"data: [DONE]\n\n")
+        return response
+
+    def _body(self, text: str, finish: Finish | None) -> dict[str, Any]:
+        reason = finish.value if finish else None
+        return {
+            "id": f"cmpl-{uuid.uuid4().hex}",
+            "object": "text_completion",
+            "created": int(time.time()),
+            "model": self.model_name,
+            "choices": [{"index": 0, "text": text, "logprobs": None, "finish_reason": reason}],
+        }
+
+    def _asked(self, data: bytes) -> Asked:
+        try:
+            body = json.loads(data)
+        except ValueError as error:
+            raise Invalid(400, f"not JSON: {error}") from error
+        if not isinstance(body, dict) or not isinstance(body.get("prompt"), str):
+            raise Invalid(400, "the body must be an object with a prompt that is a string")
+        if body.get("model", self.model_name) != self.model_name:
+            raise Invalid(404, f"The model `{body['model']}` does not exist.")
+        max_tokens = body.get("max_tokens", 16)
+        if not isinstance(max_tokens, int) or max_tokens < 1:
+            raise Invalid(400, f"max_tokens must be at least 1, got {max_tokens}.")
+        return Asked(body["prompt"], max_tokens, bool(body.get("stream", False)))
+
+    async def _meet_fault(self) -> None:
+        fault = self.faults.take("completions")
+        match fault and fault.do:
+            case None:
+                return
+            case Do.DIE:
+                die(CRASHED, "fault: died at a completion")
+            case Do.HANG:
+                await asyncio.Event().wait()
+            case Do.SLOW if fault:
+                await asyncio.sleep(fault.seconds)
+            case Do.REFUSE if fault:
+                raise Invalid(int(fault.code or 503), "fault: refused")
+            case _ if fault:
+                raise Invalid(int(fault.code or 500), f"fault: {fault.do}")
+
+    async def state(self, _: web.Request) -> web.Response:
+        """What tests want to know and no real engine tells. Answers also in mid-update."""
+        core = self.calls.core
+        return web.json_response(
+            {
+                "instance": self.calls.settings.instance,
+                "fingerprint": await asyncio.to_thread(core.model.fingerprint),
+                "paused": core.paused.name if core.paused else None,
+                "asleep": sorted(core.asleep),
+                "version": core.version,
+                "halfLoaded": core.model.half_loaded,
+                "running": len(core.running),
+                "waiting": len(core.waiting),
+                "calls": dict(self.faults.calls),
+                "unguardedUpdates": self.calls.unguarded_updates,
+            }
+        )
+
+    async def set_faults(self, http: web.Request) -> web.Response:
+        try:
+            self.faults.load(await http.json())
+        except (ValueError, TypeError) as error:
+            return _error(400, str(error))
+        return web.json_response({})
+
+
+async def _outputs(request: Request) -> AsyncIterator[tuple[str, Finish | None]]:
+    """Tokens as they come; the end rides on the last of them, or alone after an abort."""
+    while True:
+        text = await request.output.get()
+        if isinstance(text, Finish):
+            yield "", text
+            return
+        finish = None
+        if request.produced == request.max_tokens and request.output.qsize() == 1:
+            last = request.output.get_nowait()
+            finish = last if isinstance(last, Finish) else None
+        yield text, finish
+        if finish is not None:
+            return
+
+
+def _error(status: int, text: str) -> web.Response:
+    kind = {400: "BadRequestError", 404: "NotFoundError", 503: "ServiceUnavailableError"}
+    error = {"message": text, "type": kind.get(status, "InternalServerError"), "code": status}
+    return web.json_response({"error": error}, status=status)

@@ -1,0 +1,97 @@
+"""The load plan of a simulated engine: every tensor copied in place, each rank its own range."""
+
+import hashlib
+import os
+import secrets
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Final
+
+from simulator.model import Bytes, Model, Tensor
+from simulator.settings import Settings
+from weightrollout.handover.records import PAGE, Block, EngineReport, LoadPlan, Piece, TensorFact
+
+PLUGIN_VERSION: Final = "simulated"
+#: Files whose change needs an engine restart; weights alone can be exchanged in place.
+CONFIGURATION: Final = (
+    "config.json",
+    "tokenizer*",
+    "special_tokens_map.json",
+    "vocab.json",
+    "merges.txt",
+    "*.tiktoken",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The plan of one rank, and the live bytes that its blocks fill, in block order."""
+
+    plan: LoadPlan
+    live: tuple[Bytes, ...]
+
+
+def shards(model: Model, ranks: int) -> tuple[Shard, ...]:
+    """Split each tensor into `ranks` contiguous ranges of whole elements; one rank: identity."""
+    return tuple(_shard(model, rank, ranks) for rank in range(ranks))
+
+
+def _shard(model: Model, rank: int, ranks: int) -> Shard:
+    blocks: list[Block] = []
+    live: list[Bytes] = []
+    offset = 0
+    for tensor in model.tensors:
+        begin, end = _range(tensor, rank, ranks)
+        size = end - begin
+        if size == 0:
+            continue
+        piece = Piece(tensor.name, source_offset=begin, block_offset=0, bytes=size)
+        blocks.append(Block(tensor.name, offset, size, "direct", (piece,)))
+        live.append(tensor.data[begin:end])
+        offset += -(-size // PAGE) * PAGE
+    return Shard(LoadPlan(rank, offset, tuple(blocks)), tuple(live))
+
+
+def _range(tensor: Tensor, rank: int, ranks: int) -> tuple[int, int]:
+    elements = tensor.data.size // tensor.item_bytes
+    return (
+        elements * rank // ranks * tensor.item_bytes,
+        elements * (rank + 1) // ranks * tensor.item_bytes,
+    )
+
+
+def reports(settings: Settings, model: Model, shards: tuple[Shard, ...]) -> list[EngineReport]:
+    """What each rank writes at load."""
+    facts = tuple(TensorFact(each.name, each.dtype, each.shape) for each in model.tensors)
+    hashes = _configuration_hashes(settings.model)
+    nonce = secrets.token_hex(8)
+    return [
+        EngineReport(
+            rank=shard.plan.rank,
+            world_size=len(shards),
+            instance=settings.instance,
+            boot_nonce=nonce,
+            engine_version=settings.engine_version,
+            plugin_version=PLUGIN_VERSION,
+            model=str(settings.model),
+            file_hashes=hashes,
+            quantisation=settings.quantisation,
+            eplb=settings.eplb,
+            kv_connector=settings.kv_connector,
+            draft=settings.draft,
+            loras=settings.loras,
+            free_bytes=os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
+            tensors=facts,
+            plan=shard.plan,
+        )
+        for shard in shards
+    ]
+
+
+def _configuration_hashes(folder: Path) -> dict[str, str]:
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.iterdir())
+        if path.is_file() and any(fnmatch(path.name, pattern) for pattern in CONFIGURATION)
+    }

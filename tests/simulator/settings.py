@@ -1,0 +1,84 @@
+"""The command line of one simulated engine."""
+
+import argparse
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+#: What each released version is known to change; see facts in `control` and `core`.
+RL_CALLS_SINCE: Final = (0, 28)
+SHUTDOWN_SINCE: Final = (0, 32)
+REJECTS_WHILE_PAUSED_SINCE: Final = (0, 33)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Field names are the flags; units are in the names."""
+
+    model: Path
+    http: str = "127.0.0.1:8000"
+    grpc: str = "127.0.0.1:50051"
+    handover: Path | None = None
+    staging: Path | None = None
+    vllm: str = "0.33"
+    token_seconds: float = 0.02
+    load_seconds: float = 0.0
+    update_seconds: float = 0.0  # 0: as fast as memory allows
+    drain_seconds: float = 5.0  # after SIGTERM
+    max_running: int = 256
+    ranks: int = 1
+    backend: str = "weightrollout"  # "": engine started without --weight-transfer-config
+    control_service: str = "vllm.Control"
+    faults: Path | None = None
+    unmanaged: bool = False  # Shutdown refused, as under `vllm serve`
+    enable_sleep_mode: bool = False
+    draft: bool = False
+    eplb: bool = False
+    kv_connector: str = ""
+    quantisation: str = ""
+    loras: int = 0
+    instance: str = field(default_factory=lambda: str(time.time_ns()))
+
+    @property
+    def version(self) -> tuple[int, int]:
+        major, minor = self.vllm.split(".")[:2]
+        return int(major), int(minor)
+
+    @property
+    def engine_version(self) -> str:
+        return self.vllm if self.vllm.count(".") > 1 else f"{self.vllm}.0"
+
+    @property
+    def has_plugin(self) -> bool:
+        return self.backend == "weightrollout" and self.handover is not None
+
+
+def parse(argv: list[str]) -> Settings:
+    parser = argparse.ArgumentParser(prog="simulator", description="A simulated vLLM engine.")
+    parser.add_argument("--model", type=Path, required=True, help="folder with safetensors files")
+    parser.add_argument("--http", metavar="HOST:PORT", default=Settings.http)
+    parser.add_argument("--grpc", metavar="HOST:PORT", default=Settings.grpc)
+    parser.add_argument("--handover", type=Path, help="handover volume; absent: no plugin")
+    parser.add_argument("--staging", type=Path, help="staging volume")
+    parser.add_argument("--vllm", default="0.33", help="released version to behave like")
+    parser.add_argument("--token-seconds", type=float, default=0.02)
+    parser.add_argument("--load-seconds", type=float, default=0.0)
+    parser.add_argument("--update-seconds", type=float, default=0.0, help="time of one update")
+    parser.add_argument("--drain-seconds", type=float, default=5.0, help="after SIGTERM")
+    parser.add_argument("--max-running", type=int, default=256)
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--backend", default="weightrollout", help='"" for none')
+    parser.add_argument("--control-service", default="vllm.Control")
+    parser.add_argument("--faults", type=Path, help="JSON list, see simulator.faults")
+    parser.add_argument("--unmanaged", action="store_true", help="Shutdown is refused")
+    parser.add_argument("--enable-sleep-mode", action="store_true")
+    parser.add_argument("--draft", action="store_true", help="has a speculative draft model")
+    parser.add_argument("--eplb", action="store_true")
+    parser.add_argument("--kv-connector", default="")
+    parser.add_argument("--quantisation", default="")
+    parser.add_argument("--loras", type=int, default=0)
+    arguments = parser.parse_args(argv)
+    if arguments.handover is not None and arguments.staging is None:
+        parser.error("--handover needs --staging: the plugin reads its weights from there")
+    return Settings(**vars(arguments))
