@@ -86,7 +86,9 @@ class World:
             rollout = await self.rollout(name)
             seen = rollout.get("status", {})
             current = seen.get("observedGeneration") == rollout["metadata"]["generation"]
-            assert current and condition(seen), f"{seen.get('phase')}: {seen.get('message')}"
+            said = f"{seen.get('phase')}: {seen.get('message')}"
+            assert current, f"a newer generation is not observed yet; {said}"
+            assert condition(seen), said
             return True
 
         await eventually(holds, deadline_s, why, every_s=0.05)

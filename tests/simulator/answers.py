@@ -82,9 +82,7 @@ def _run(tokens: Sequence[str], at: int, prompt: str, fingerprint: int) -> int:
 
 def _word(seed: bytes) -> str:
     pairs = zip(seed[: 2 * _SYLLABLES : 2], seed[1 : 2 * _SYLLABLES : 2], strict=True)
-    return "".join(
-        _CONSONANTS[c % len(_CONSONANTS)] + _VOWELS[v % len(_VOWELS)] for c, v in pairs
-    )
+    return "".join(_CONSONANTS[c % len(_CONSONANTS)] + _VOWELS[v % len(_VOWELS)] for c, v in pairs)
 
 
 def _right_number(prompt: str) -> int | None:

@@ -35,7 +35,7 @@ class Control:
     faults: Faults
     _mutex: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    def handler(self) -> grpc.GenericRpcHandler:
+    def handler(self) -> "grpc.GenericRpcHandler[bytes, bytes]":
         """Under the configured service name; what this version lacks is UNIMPLEMENTED."""
         settings = self.calls.settings
         served = set(BASIC)

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Final, TypeVar, cast
+from typing import Final, TypeAlias, TypeVar, cast
 
 from simulator import answers
 from simulator.death import CRASHED, die
@@ -43,13 +43,16 @@ class Closing(Exception):
     """The engine got SIGTERM."""
 
 
+Output: TypeAlias = tuple[str, Finish | None]  # a token, and with the last one how it ended
+
+
 @dataclass(eq=False, slots=True)
 class Request:
-    """One completion. `output` carries its tokens, and last how it ended."""
+    """One completion."""
 
     prompt: str
     max_tokens: int
-    output: asyncio.Queue[str | Finish] = field(default_factory=asyncio.Queue)
+    output: asyncio.Queue[Output] = field(default_factory=asyncio.Queue)
     produced: int = 0
     cached: int | None = None  # fingerprint of the weights that computed its KV; None: none yet
 
@@ -108,7 +111,7 @@ class Core:
         return done
 
     async def drained(self) -> None:
-        """Until nothing runs any more."""
+        """Until nothing runs; what waits may go on waiting."""
         self._note_drained()
         await self._drained.wait()
 
@@ -176,15 +179,16 @@ class Core:
                 self._prefixes.clear()
             self._prefixes.setdefault(request.prompt, request.cached)
         seen = weights if request.cached == weights else answers.stale(request.cached, weights)
-        request.output.put_nowait(answers.token(seen, request.prompt, request.produced))
+        text = answers.token(seen, request.prompt, request.produced)
         request.produced += 1
-        if request.produced == request.max_tokens:
+        finish = Finish.LENGTH if request.produced == request.max_tokens else None
+        if finish is not None:
             self.running.remove(request)
-            request.output.put_nowait(Finish.LENGTH)
+        request.output.put_nowait((text, finish))
 
     def _abort_all(self) -> None:
         for request in (*self.running, *self.waiting):
-            request.output.put_nowait(Finish.ABORT)
+            request.output.put_nowait(("", Finish.ABORT))
         self.running.clear()
         self.waiting.clear()
         self._note_drained()

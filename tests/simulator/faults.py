@@ -104,5 +104,3 @@ class Faults:
         except ValueError as error:
             # Not fatal: the writer may be in the middle of it, and then the file changes again.
             print(f"simulator: {self.file} ignored: {error}", file=sys.stderr, flush=True)
-
-

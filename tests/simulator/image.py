@@ -67,7 +67,7 @@ def _open_rank(path: Path, shard: Shard) -> RankSource:
     return RankSource(
         blocks,
         tuple(
-            BlockSum(block.parameter, block.bytes, zlib.crc32(data))
+            BlockSum(block.parameter, block.bytes, zlib.crc32(data.data))
             for block, data in zip(shard.plan.blocks, blocks, strict=True)
         ),
     )

@@ -11,7 +11,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from simulator.calls import Calls
-from simulator.core import Closing, Finish, GenerationPaused, Request
+from simulator.core import Closing, Finish, GenerationPaused, Output, Request
 from simulator.death import CRASHED, die
 from simulator.faults import Do, Faults
 
@@ -99,7 +99,8 @@ class Inference:
 
     async def _whole(self, request: Request) -> web.Response:
         texts: list[str] = []
-        async for text, finish in _outputs(request):
+        finish = None
+        async for text, finish in _outputs(request):  # noqa: B007 - the last one is kept
             texts.append(text)
         body = self._body("".join(texts), finish)
         body["usage"] = {"completion_tokens": request.produced}
@@ -180,20 +181,12 @@ class Inference:
         return web.json_response({})
 
 
-async def _outputs(request: Request) -> AsyncIterator[tuple[str, Finish | None]]:
-    """Tokens as they come; the end rides on the last of them, or alone after an abort."""
-    while True:
-        text = await request.output.get()
-        if isinstance(text, Finish):
-            yield "", text
-            return
-        finish = None
-        if request.produced == request.max_tokens and request.output.qsize() == 1:
-            last = request.output.get_nowait()
-            finish = last if isinstance(last, Finish) else None
+async def _outputs(request: Request) -> AsyncIterator[Output]:
+    """Tokens as they come; the end rides on the last of them."""
+    finish = None
+    while finish is None:
+        text, finish = await request.output.get()
         yield text, finish
-        if finish is not None:
-            return
 
 
 def _error(status: int, text: str) -> web.Response:

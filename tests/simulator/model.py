@@ -70,7 +70,7 @@ class Model:
                 self._touched = False  # before reading: a write from now on must be seen
                 crc = 0
                 for tensor in self.tensors:
-                    crc = zlib.crc32(tensor.data, zlib.crc32(tensor.name.encode(), crc))
+                    crc = zlib.crc32(tensor.data.data, zlib.crc32(tensor.name.encode(), crc))
                 self._fingerprint = crc
             return self._fingerprint
 

@@ -128,9 +128,7 @@ class Plugin:
 
     def finish(self) -> None:
         if self._session is None:
-            raise WorkerError(
-                "finish_weight_update called without a matching start_weight_update."
-            )
+            raise WorkerError("finish_weight_update called without a matching start_weight_update.")
         self._session = None
         if self._updated:
             self._model.half_loaded = False

@@ -57,8 +57,8 @@ class Settings:
 def parse(argv: list[str]) -> Settings:
     parser = argparse.ArgumentParser(prog="simulator", description="A simulated vLLM engine.")
     parser.add_argument("--model", type=Path, required=True, help="folder with safetensors files")
-    parser.add_argument("--http", metavar="HOST:PORT", default=Settings.http)
-    parser.add_argument("--grpc", metavar="HOST:PORT", default=Settings.grpc)
+    parser.add_argument("--http", metavar="HOST:PORT", default="127.0.0.1:8000")
+    parser.add_argument("--grpc", metavar="HOST:PORT", default="127.0.0.1:50051")
     parser.add_argument("--handover", type=Path, help="handover volume; absent: no plugin")
     parser.add_argument("--staging", type=Path, help="staging volume")
     parser.add_argument("--vllm", default="0.33", help="released version to behave like")

@@ -180,9 +180,9 @@ async def connect(
     settings.retries = False  # a repeated write is our decision, and so is its deadline
     try:
         if kubeconfig is None:
-            config.load_incluster_config(settings)
+            config.load_incluster_config(settings)  # type: ignore[no-untyped-call]
         else:
-            await config.load_kube_config(
+            await config.load_kube_config(  # type: ignore[no-untyped-call]
                 str(kubeconfig), client_configuration=settings, persist_config=False
             )
     except config.ConfigException as wrong:
@@ -196,4 +196,4 @@ async def connect(
     try:
         yield Client(api, namespace, observe)
     finally:
-        await api.close()
+        await api.close()  # type: ignore[no-untyped-call]

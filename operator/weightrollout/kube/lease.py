@@ -110,19 +110,17 @@ class Elector:
 
     async def release(self) -> None:
         """Stop leading and let the next one begin at once instead of after `lease_s`."""
-        record = self._record
-        if not self._leads or record is None:
+        if not self._leads:
             return
         self.fence("Released")
         try:
             async with asyncio.timeout(self._times.retry_s):
-                await self._api.replace(
-                    replace(record, holder="", duration_s=1, renewed=self._now())
-                )
+                record = await self._api.get()  # a renewal that was cancelled may have arrived
+                if record is not None and record.holder == self._identity:
+                    released = replace(record, holder="", duration_s=1, renewed=self._now())
+                    await self._api.replace(released)
         except (KubeError, TimeoutError) as lost:
-            log.warning(
-                "the Lease was not released, others wait %g s: %s", self._times.lease_s, lost
-            )
+            log.warning("Lease not released, others wait %g s: %s", self._times.lease_s, lost)
 
     def fence(self, why: str) -> None:
         """Stop leading now, whatever the Lease says; the next attempt may win it again."""

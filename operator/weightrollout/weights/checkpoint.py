@@ -3,7 +3,6 @@
 Every failure of the source becomes a `WeightsError` here.
 """
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -43,7 +42,9 @@ class Checkpoint:
         with reading(self.folder):
             now = _stamps(self.folder)
         changed = [
-            name for name in self.stamps.keys() | now.keys() if self.stamps.get(name) != now.get(name)
+            name
+            for name in self.stamps.keys() | now.keys()
+            if self.stamps.get(name) != now.get(name)
         ]
         if changed:
             raise source_changed(self.folder / min(changed))
@@ -55,7 +56,8 @@ def open_checkpoint(folder: Path) -> Checkpoint:
         stamps = _stamps(folder)
         if not digest.matching_files(folder, (digest.TENSORS,)):
             raise WeightsError(
-                Reason.SOURCE_EMPTY, f"{folder}: no {digest.TENSORS} file in it (subfolders are not read)"
+                Reason.SOURCE_EMPTY,
+                f"{folder}: no {digest.TENSORS} file in it (subfolders are not read)",
             )
         return Checkpoint(folder, stamps, read_manifest(folder))
 
@@ -103,6 +105,6 @@ def same_bytes(folder: Path, one: TensorEntry, other: TensorEntry, chunk_bytes: 
 def _stamps(folder: Path) -> dict[str, Stamp]:
     found = {}
     for name in digest.matching_files(folder):
-        stat = os.stat(folder / name)
+        stat = (folder / name).stat()
         found[name] = Stamp(stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
     return found

@@ -63,7 +63,6 @@ def _multiply(a: int, b: int) -> int:
     return product
 
 
-
 def of(data: memoryview) -> int:
     """crc32 of bytes in memory."""
     return zlib.crc32(data)

@@ -54,12 +54,12 @@ def matching_files(folder: Path, patterns: tuple[str, ...] = PATTERNS) -> list[s
     Raises OSError where the folder cannot be listed, and FolderError for a link that leaves the
     folder, for anything that is neither file nor folder, and for a name that sha256sum escapes.
     """
-    names = [
-        name
-        for name in os.listdir(folder)
-        if not name.startswith(".") and any(fnmatch.fnmatchcase(name, each) for each in patterns)
-    ]
+    names = (each.name for each in folder.iterdir() if matches(each.name, patterns))
     return sorted((name for name in names if _counts(folder, name)), key=os.fsencode)
+
+
+def matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return not name.startswith(".") and any(fnmatch.fnmatchcase(name, each) for each in patterns)
 
 
 def metadata_hashes(folder: Path) -> dict[str, str]:
@@ -118,7 +118,8 @@ def _counts(folder: Path, name: str) -> bool:
         raise
     if path.is_symlink() and not target.is_relative_to(folder.resolve()):
         raise FolderError(
-            "LinkLeavesFolder", f"{name}: link leaves the folder, to {target}; copy the file instead"
+            "LinkLeavesFolder",
+            f"{name}: link leaves the folder, to {target}; copy the file instead",
         )
     mode = target.stat().st_mode
     if stat.S_ISDIR(mode):

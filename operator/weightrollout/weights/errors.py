@@ -1,24 +1,24 @@
 """Why weights could not be staged, and what that says about them.
 
-    WeightsError
-    |-- class Environment: says nothing against the weights; hold and try again
-    |     SourceUnsupported    no source is known for the URI
-    |     SourceNotFound       nothing lies there
-    |     SourceEmpty          a folder without safetensors files
-    |     SourceUnreadable     it lies there and cannot be read
-    |     SourceChanged        it changed while it was read
-    |     StagingSpaceTooSmall the staging volume cannot hold the image
-    |     StagingUnwritable    the staging volume fails
-    |     StagingCancelled     the caller asked for the end
-    `-- class Weights: no engine of this fleet can take them as they are
-          DigestMismatch       other bytes than the digest names
-          CheckpointMalformed  not a sound safetensors folder (truncated, gaps, duplicates, links)
-          TensorMissing        the engine loads a tensor that the checkpoint does not have
-          TensorUnexpected     the checkpoint has a tensor that the engine does not load
-          ShapeMismatch, DtypeMismatch
-          TiedHeadDiffers      one tensor in the engine, two different ones in the checkpoint
-          NotFinite            a NaN or an infinity
-          RestartRequired      config or tokenizer differ; an engine reads them only at its start
+WeightsError
+|-- class Environment: says nothing against the weights; hold and try again
+|     SourceUnsupported    no source is known for the URI
+|     SourceNotFound       nothing lies there
+|     SourceEmpty          a folder without safetensors files
+|     SourceUnreadable     it lies there and cannot be read
+|     SourceChanged        it changed while it was read
+|     StagingSpaceTooSmall the staging volume cannot hold the image
+|     StagingUnwritable    the staging volume fails
+|     StagingCancelled     the caller asked for the end
+`-- class Weights: no engine of this fleet can take them as they are
+      DigestMismatch       other bytes than the digest names
+      CheckpointMalformed  not a sound safetensors folder (truncated, gaps, duplicates, links)
+      TensorMissing        the engine loads a tensor that the checkpoint does not have
+      TensorUnexpected     the checkpoint has a tensor that the engine does not load
+      ShapeMismatch, DtypeMismatch
+      TiedHeadDiffers      one tensor in the engine, two different ones in the checkpoint
+      NotFinite            a NaN or an infinity
+      RestartRequired      config or tokenizer differ; an engine reads them only at its start
 """
 
 from enum import StrEnum

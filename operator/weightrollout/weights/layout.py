@@ -58,7 +58,9 @@ class Chunk:
     copies: tuple[Copy, ...]
 
 
-def copies(plans: Iterable[LoadPlan], suppliers: Mapping[str, TensorEntry]) -> dict[str, list[Copy]]:
+def copies(
+    plans: Iterable[LoadPlan], suppliers: Mapping[str, TensorEntry]
+) -> dict[str, list[Copy]]:
     """File name -> what the plans take from it, in the order of its bytes."""
     found: dict[str, list[Copy]] = {}
     for plan in plans:

@@ -64,7 +64,9 @@ class TensorEntry:
 class FileEntry:
     name: str
     bytes: int  # of the whole file
-    tensors: tuple[TensorEntry, ...]  # in the order of their bytes: from the header's end to the file's
+    tensors: tuple[
+        TensorEntry, ...
+    ]  # in the order of their bytes: from the header's end to the file's
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,9 @@ def _check_coverage(file: str, tensors: list[TensorEntry], start: int, size: int
     at = start
     for tensor in tensors:
         if tensor.offset != at:
-            kind, what = ("Overlap", "overlaps") if tensor.offset < at else ("Gap", "leaves a gap to")
+            kind, what = (
+                ("Overlap", "overlaps") if tensor.offset < at else ("Gap", "leaves a gap to")
+            )
             raise ManifestError(kind, f"{file}: tensor {tensor.name} {what} the bytes before it")
         at = tensor.end
     if at > size:
@@ -212,7 +216,9 @@ def _check_index(path: Path, holder: Mapping[str, str]) -> None:
     if weight_map == holder:
         return
     name = min(
-        name for name in weight_map.keys() | holder.keys() if weight_map.get(name) != holder.get(name)
+        name
+        for name in weight_map.keys() | holder.keys()
+        if weight_map.get(name) != holder.get(name)
     )
     raise ManifestError(
         "IndexDisagrees",

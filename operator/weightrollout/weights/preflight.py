@@ -60,9 +60,7 @@ def cover(manifest: Manifest, reports: Sequence[EngineReport]) -> Coverage:
             _check_form(fact, tensor)
     return Coverage(
         suppliers={fact.name: tensors[0] for fact, tensors in given.items()},
-        ties=tuple(
-            (tensors[0], other) for tensors in given.values() for other in tensors[1:]
-        ),
+        ties=tuple((tensors[0], other) for tensors in given.values() for other in tensors[1:]),
     )
 
 
@@ -185,14 +183,17 @@ def _loras(report: EngineReport, _: str) -> Refusal | None:
     if not report.loras:
         return None
     return Refusal(
-        "LorasLoaded", f"{report.loras} LoRA adapters were trained on the weights loaded: unload them"
+        "LorasLoaded",
+        f"{report.loras} LoRA adapters were trained on the weights loaded: unload them",
     )
 
 
 def _draft(report: EngineReport, _: str) -> Refusal | None:
     if not report.draft:
         return None
-    return Refusal("DraftUnsupported", "the engine speculates with a draft model, which would stay old")
+    return Refusal(
+        "DraftUnsupported", "the engine speculates with a draft model, which would stay old"
+    )
 
 
 def _path(report: EngineReport, _: str) -> Refusal | None:

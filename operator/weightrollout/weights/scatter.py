@@ -21,7 +21,7 @@ from weightrollout.weights.checkpoint import Checkpoint, reading, source_changed
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.image import ImageWriter
 from weightrollout.weights.layout import Chunk, Copy
-from weightrollout.weights.manifest import FileEntry, TensorEntry
+from weightrollout.weights.manifest import ITEM_BYTES, FileEntry, TensorEntry
 
 #: Fits a core's cache, so that hash, scan and copy read memory once; larger ones were not faster.
 CHUNK_BYTES: Final = 1 << 20
@@ -32,19 +32,18 @@ _TICK_S: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class StageCount:
-    bytes: int  # read and hashed so far
-    total: int
-
-
-@dataclass(frozen=True, slots=True)
 class NotFinite:
     tensor: TensorEntry
     offset: int  # of the element in the file
 
-    @property
-    def at(self) -> int:
-        return self.offset - self.tensor.offset
+    def index(self) -> tuple[int, ...]:
+        """Where it is in the tensor's shape."""
+        flat = (self.offset - self.tensor.offset) // ITEM_BYTES[self.tensor.dtype]
+        found = []
+        for size in reversed(self.tensor.shape):
+            flat, at = divmod(flat, size)
+            found.append(at)
+        return tuple(reversed(found))
 
 
 @dataclass(frozen=True, slots=True)

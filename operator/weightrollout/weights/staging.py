@@ -10,19 +10,19 @@ import re
 import secrets
 import shutil
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Final
 
 from weightrollout.handover import files, records
 from weightrollout.handover.records import EngineReport, HandoverError, ImageIndex, RankImage
-from weightrollout.weights import digest as digests
-from weightrollout.weights import layout, preflight, sources
-from weightrollout.weights.checkpoint import Checkpoint, open_checkpoint, reading, same_bytes
+from weightrollout.weights import sources
+from weightrollout.weights.build import Build, StageCount
+from weightrollout.weights.digest import ALGORITHM
 from weightrollout.weights.errors import Reason, WeightsError
-from weightrollout.weights.image import ImageWriter, staging_failures
-from weightrollout.weights.preflight import Coverage
-from weightrollout.weights.scatter import CHUNK_BYTES, Pass, Seen, StageCount
+from weightrollout.weights.image import staging_failures
+
+__all__ = ["StageCount", "Store"]
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _PLAN_ID: Final = re.compile(r"[0-9a-f]{16}")
@@ -69,25 +69,23 @@ class Store:
                 )
             if (ready := self._ready(digest, reports)) is not None:
                 return ready
-        folder = sources.resolve(uri)
-        checkpoint = open_checkpoint(folder)
-        coverage = preflight.cover(checkpoint.manifest, reports)
-        with reading(folder):
-            sums = {name: digests.sha256_of(folder / name) for name in checkpoint.others()}
-        preflight.check_metadata(
-            {name: sums[name] for name in digests.metadata_among(sums)}, reports
-        )
+        build = Build.of(sources.resolve(uri), reports)
         temporary = self._temporary()
         try:
-            staged = _Staging(checkpoint, coverage, reports, sums, self._threads)
-            index = staged.run(temporary, digest, progress, cancelled)
+            index = build.run(
+                temporary,
+                want=digest,
+                threads=self._threads,
+                progress=progress,
+                cancelled=cancelled,
+            )
             return self._publish(temporary, index, reports)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)  # absent once published
 
     def staged(self, plan_id: str) -> frozenset[str]:
         """Digests with an image for this plan."""
-        found = (f"{digests.ALGORITHM}{folder.name}" for folder in self._folders())
+        found = (f"{ALGORITHM}{folder.name}" for folder in self._folders())
         return frozenset(digest for digest in found if self.index(digest, plan_id) is not None)
 
     def index(self, digest: str, plan_id: str) -> ImageIndex | None:
@@ -112,7 +110,7 @@ class Store:
         """Remove the images of all digests but those in `keep`; returns the digests removed."""
         removed = []
         for folder in self._folders():
-            digest = f"{digests.ALGORITHM}{folder.name}"
+            digest = f"{ALGORITHM}{folder.name}"
             if digest not in keep:
                 self._remove(folder)
                 removed.append(digest)
@@ -121,7 +119,9 @@ class Store:
     def _folders(self) -> list[Path]:
         with staging_failures(self._images, 0):
             return sorted(
-                each for each in self._images.iterdir() if _DIGEST.fullmatch(f"sha256:{each.name}")
+                each
+                for each in self._images.iterdir()
+                if _DIGEST.fullmatch(f"{ALGORITHM}{each.name}")
             )
 
     def _ready(self, digest: str, reports: Sequence[EngineReport]) -> ImageIndex | None:
@@ -172,3 +172,16 @@ class Store:
         away = self._images / f"{_TEMPORARY}{secrets.token_hex(8)}"
         folder.rename(away)
         shutil.rmtree(away)
+
+
+def _is_whole(region: Path, image: RankImage) -> bool:
+    return files.rank_image(region, image.rank).stat().st_size == image.bytes
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make names durable, not only bytes."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

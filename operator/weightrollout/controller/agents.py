@@ -1,0 +1,229 @@
+"""One living connection to every agent: Hello opens it, Watch keeps it, silence ends it.
+
+What an agent said is shown only while its stream is alive; a cut stream is opened again at once, and
+when that fails the agent is unreachable. No call here changes anything in a pod but Hello, which raises
+the epoch.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import grpc
+import grpc.aio
+
+from weightrollout import __version__
+from weightrollout.clock import Clock
+from weightrollout.controller.calls import AgentRefusedCall, AgentUnreachable, call_error, wire_fence
+from weightrollout.controller.leader import Fence
+from weightrollout.controller.observe import agent_view
+from weightrollout.kube.pods import Pod
+from weightrollout.rollout.fleet import AgentFault, AgentView
+from weightrollout.wire.agent import agent_pb2 as pb
+from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
+
+HELLO_S: Final = 2.0
+HEARTBEAT_S: Final = 2.0
+SILENT_S: Final = 6.0  # three heartbeats; a busy loop may be a second late
+YOUNG_S: Final = 15.0  # an agent that was never reached is starting for so long
+RETRY_S: Final = (0.1, 2.0)
+
+OPTIONS: Final = (
+    ("grpc.enable_http_proxy", 0),  # pods are reached directly, whatever the environment says
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 1000),
+)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    pod: str
+    pod_uid: str
+    target: str  # host:port
+
+
+class AgentLink:
+    """One agent. `on_change` is called after every message and every loss."""
+
+    def __init__(
+        self, address: Address, fence: Fence, clock: Clock, expected: bool, on_change: Callable[[], None]
+    ) -> None:
+        """`expected`: it ran before our term, so that no answer means unreachable, not starting."""
+        self.address = address
+        self.stale_epoch = 0  # the epoch it refused us with
+        self.heard = False  # it has answered, or failed to, at least once
+        self.message = ""
+        self.seen: AgentView | AgentFault = AgentFault.STARTING
+        self._fence = fence
+        self._clock = clock
+        self._on_change = on_change
+        self._patient_until = 0.0 if expected else clock.monotonic() + YOUNG_S
+        self._renew = asyncio.Event()  # the fence has changed
+        self._told = asyncio.Event()  # replaced at every change; for `until`
+        self._channel = grpc.aio.insecure_channel(address.target, options=OPTIONS)
+        self.stub = AgentStub(self._channel)
+        self._task = asyncio.create_task(self._run(), name=f"agent of {address.pod}")
+
+    def set_fence(self, fence: Fence) -> None:
+        if fence != self._fence:
+            self._fence = fence
+            self._renew.set()
+
+    async def until(self, fact: Callable[[AgentView], bool], deadline_s: float) -> bool:
+        """Whether the agent's own report shows `fact` within the deadline."""
+        try:
+            async with asyncio.timeout(deadline_s):
+                while not (isinstance(self.seen, AgentView) and fact(self.seen)):
+                    await self._told.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def close(self) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        await self._channel.close()
+
+    async def _run(self) -> None:
+        retry_s = RETRY_S[0]
+        while True:
+            said_before = isinstance(self.seen, AgentView)
+            try:
+                await self._hello()
+                retry_s = RETRY_S[0]
+                await self._follow()
+                continue  # a new fence
+            except AgentRefusedCall as refused:
+                self.stale_epoch = refused.epoch if refused.reason == "StaleEpoch" else 0
+                self._lost(AgentFault.REFUSED, f"{refused.reason}: {refused}")
+            except _Cut:
+                continue  # it spoke a moment ago: Hello tells at once whether it still does
+            except AgentUnreachable as lost:
+                young = self._clock.monotonic() < self._patient_until and not said_before
+                self._lost(AgentFault.STARTING if young else AgentFault.UNREACHABLE, str(lost))
+            await self._rest(retry_s)
+            retry_s = min(retry_s * 2, RETRY_S[1])
+
+    async def _rest(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._renew.wait()
+        except TimeoutError:
+            pass
+
+    async def _hello(self) -> None:
+        self._renew.clear()
+        request = pb.HelloRequest(
+            fence=wire_fence(self._fence), takeover=True, operator_version=__version__
+        )
+        try:
+            self._say(await self.stub.Hello(request, timeout=HELLO_S))
+        except grpc.aio.AioRpcError as error:
+            raise call_error("Hello", error) from error
+        self.stale_epoch = 0
+        self._patient_until = 0.0
+
+    async def _follow(self) -> None:
+        """Until the fence changes. Raises _Cut or AgentUnreachable (silence)."""
+        stream = self.stub.Watch(pb.WatchRequest(heartbeat_seconds=HEARTBEAT_S))
+        renew = asyncio.create_task(self._renew.wait())
+        try:
+            while not self._renew.is_set():
+                read = asyncio.ensure_future(stream.read())
+                await asyncio.wait({read, renew}, timeout=SILENT_S, return_when=asyncio.FIRST_COMPLETED)
+                if read.done():
+                    message = read.result()
+                    if not isinstance(message, pb.AgentState):
+                        raise _Cut  # the end of the stream, which the agent never means
+                    self._say(message)
+                elif not renew.done():
+                    read.cancel()
+                    raise AgentUnreachable(f"the agent was silent for {SILENT_S:g} s")
+                else:
+                    read.cancel()
+        except grpc.aio.AioRpcError as error:
+            if error.code() is grpc.StatusCode.UNIMPLEMENTED:
+                raise call_error("Watch", error) from error
+            raise _Cut from error
+        finally:
+            renew.cancel()
+            stream.cancel()
+
+    def _say(self, state: pb.AgentState) -> None:
+        self.seen = agent_view(state)
+        self.message = ""
+        self._changed()
+
+    def _lost(self, fault: AgentFault, message: str) -> None:
+        if self.heard and (fault, message) == (self.seen, self.message):
+            return
+        self.seen, self.message = fault, message
+        self._changed()
+
+    def _changed(self) -> None:
+        self.heard = True
+        told, self._told = self._told, asyncio.Event()
+        told.set()
+        self._on_change()
+
+
+class _Cut(Exception):
+    """The stream ended after it had been alive."""
+
+
+class Agents:
+    """The links of one term, by pod uid."""
+
+    def __init__(self, clock: Clock, wake: Callable[[str], None]) -> None:
+        self._clock = clock
+        self._wake = wake
+        self._links: dict[str, dict[str, AgentLink]] = {}  # rollout, pod uid
+        self._closing: set[asyncio.Task[None]] = set()
+
+    def sync(self, rollout: str, fence: Fence, pods: list[Pod], first: bool) -> None:
+        """Links for exactly these pods. `first`: the rollout's first pass in this term."""
+        links = self._links.setdefault(rollout, {})
+        wanted = {address.pod_uid: address for address in map(address_of, pods) if address is not None}
+        for uid in [uid for uid, link in links.items() if wanted.get(uid) != link.address]:
+            self._close(links.pop(uid))
+        for uid, address in wanted.items():
+            if uid in links:
+                links[uid].set_fence(fence)
+            else:
+                links[uid] = AgentLink(address, fence, self._clock, first, lambda: self._wake(rollout))
+
+    def link(self, rollout: str, pod_uid: str) -> AgentLink | None:
+        return self._links.get(rollout, {}).get(pod_uid)
+
+    def all_heard(self, rollout: str) -> bool:
+        return all(link.heard for link in self._links.get(rollout, {}).values())
+
+    def highest_refused(self, rollout: str) -> int:
+        return max((link.stale_epoch for link in self._links.get(rollout, {}).values()), default=0)
+
+    def forget(self, rollout: str) -> None:
+        for link in self._links.pop(rollout, {}).values():
+            self._close(link)
+
+    async def close(self) -> None:
+        for rollout in list(self._links):
+            self.forget(rollout)
+        await asyncio.gather(*self._closing, return_exceptions=True)
+
+    def _close(self, link: AgentLink) -> None:
+        task = asyncio.create_task(link.close())
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+
+def address_of(pod: Pod) -> Address | None:
+    """None: nobody to talk to, for now or for ever."""
+    if not (pod.running and pod.ip and pod.agent_port):
+        return None
+    host = f"[{pod.ip}]" if ":" in pod.ip else pod.ip
+    return Address(pod.name, pod.uid, f"{host}:{pod.agent_port}")

@@ -1,0 +1,80 @@
+"""What an agent's answer means: its refusal in its own words, or no answer at all.
+
+    AgentCallFailed
+    |-- AgentRefusedCall   it answered: nothing was changed; reason, class and epoch are the agent's
+    `-- AgentUnreachable   no answer: unknown whether it acted; every call may be sent again
+"""
+
+from typing import Final
+
+import grpc
+import grpc.aio
+
+from weightrollout.api.swap import FailureClass
+from weightrollout.controller.leader import Fence
+from weightrollout.rollout.fleet import Ref
+from weightrollout.wire.agent import agent_pb2 as pb
+
+REFUSAL_KEY: Final = "weightrollout-refusal-bin"
+CALL_S: Final = 10.0
+
+_REFUSALS: Final = {
+    grpc.StatusCode.FAILED_PRECONDITION,
+    grpc.StatusCode.INVALID_ARGUMENT,
+    grpc.StatusCode.UNIMPLEMENTED,
+    grpc.StatusCode.PERMISSION_DENIED,
+    grpc.StatusCode.UNAUTHENTICATED,
+    grpc.StatusCode.NOT_FOUND,
+    grpc.StatusCode.ALREADY_EXISTS,
+    grpc.StatusCode.OUT_OF_RANGE,
+    grpc.StatusCode.RESOURCE_EXHAUSTED,
+    grpc.StatusCode.ABORTED,
+}
+
+
+class AgentCallFailed(Exception):
+    reason = "AgentCallFailed"
+
+
+class AgentUnreachable(AgentCallFailed):
+    reason = "AgentUnreachable"
+
+
+class AgentRefusedCall(AgentCallFailed):
+    def __init__(self, reason: str, message: str, epoch: int = 0, failure_class: FailureClass | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.epoch = epoch
+        self.failure_class = failure_class
+
+
+def call_error(call: str, error: grpc.aio.AioRpcError) -> AgentCallFailed:
+    for key, value in error.trailing_metadata() or ():
+        if key == REFUSAL_KEY and isinstance(value, bytes):
+            return _refusal(value)
+    code, details = error.code(), error.details() or ""
+    if code is grpc.StatusCode.UNIMPLEMENTED:
+        message = f"the agent does not know {call}: it is older than this operator, update its image"
+        return AgentRefusedCall("AgentTooOld", message)
+    if code in _REFUSALS:
+        return AgentRefusedCall("AgentRefused", f"{call}: {code.name}: {details}")
+    return AgentUnreachable(f"{call}: {code.name}: {details}")
+
+
+def _refusal(value: bytes) -> AgentRefusedCall:
+    said = pb.Refusal.FromString(value)
+    failure_class = FailureClass(said.failure_class) if said.failure_class in set(FailureClass) else None
+    return AgentRefusedCall(said.reason, said.message, said.epoch, failure_class)
+
+
+def wire_fence(fence: Fence) -> pb.Fence:
+    return pb.Fence(owner_uid=fence.owner_uid, epoch=fence.epoch)
+
+
+def wire_weights(ref: Ref) -> pb.Weights:
+    """The baseline is the empty message; a digest that is not known yet is empty too."""
+    if ref.is_baseline:
+        return pb.Weights()
+    return pb.Weights(
+        revision=ref.revision, version=ref.version, uri=ref.uri, digest=ref.digest or ""
+    )

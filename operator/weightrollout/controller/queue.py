@@ -1,0 +1,90 @@
+"""A keyed work queue: one pass per key at a time, wakes that come together become one.
+
+A wake during a pass leads to one more pass. After a pass the key rests as long as the pass took, so that
+a storm of wakes uses at most half of the event loop; a single wake after a quiet time waits for nothing.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from weightrollout.clock import Clock
+
+REST_S: Final = 0.25  # longest rest
+RETRY_S: Final = (0.1, 30.0)  # after an error: first, and longest
+
+log = logging.getLogger(__name__)
+
+Pass = Callable[[str], Awaitable[float | None]]
+"""Does one pass for a key; returns when time alone asks for the next one (`Clock.monotonic`)."""
+
+
+class WorkQueue:
+    """`on_error(key, error)` is told of a pass that raised; it is repeated with back-off."""
+
+    def __init__(self, run_pass: Pass, clock: Clock, on_error: Callable[[str, Exception], None]) -> None:
+        self._run_pass = run_pass
+        self._clock = clock
+        self._on_error = on_error
+        self._woken: dict[str, asyncio.Event] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._closed = False
+
+    @property
+    def depth(self) -> int:
+        return sum(woken.is_set() for woken in self._woken.values())
+
+    def wake(self, key: str) -> None:
+        if self._closed:
+            return
+        if key not in self._tasks:
+            self._woken[key] = asyncio.Event()
+            self._tasks[key] = asyncio.create_task(self._serve(key), name=f"pass {key}")
+        self._woken[key].set()
+
+    def forget(self, key: str) -> None:
+        """No pass any more until the next wake. May be called from within the key's own pass."""
+        task = self._tasks.pop(key, None)
+        self._woken.pop(key, None)
+        if task is not None and task is not asyncio.current_task():
+            task.cancel()
+
+    async def close(self) -> None:
+        """Cancel all passes and wait until they have ended."""
+        self._closed = True
+        tasks = [task for task in self._tasks.values() if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._tasks.clear()
+        self._woken.clear()
+
+    async def _serve(self, key: str) -> None:
+        woken = self._woken[key]
+        retry_s = RETRY_S[0]
+        while self._woken.get(key) is woken:
+            await woken.wait()
+            woken.clear()
+            begun = self._clock.monotonic()
+            try:
+                wake_at = await self._run_pass(key)
+                retry_s = RETRY_S[0]
+            except Exception as error:
+                self._on_error(key, error)
+                wake_at = self._clock.monotonic() + retry_s
+                retry_s = min(retry_s * 2, RETRY_S[1])
+            took_s = self._clock.monotonic() - begun
+            timer = self._alarm(woken, wake_at)
+            try:
+                await asyncio.sleep(min(took_s, REST_S))
+                await woken.wait()
+            finally:
+                if timer is not None:
+                    timer.cancel()
+
+    def _alarm(self, woken: asyncio.Event, wake_at: float | None) -> asyncio.TimerHandle | None:
+        if wake_at is None:
+            return None
+        left_s = max(0.0, wake_at - self._clock.monotonic())
+        return asyncio.get_running_loop().call_later(left_s, woken.set)

@@ -1,0 +1,1 @@
+"""How the bytes get into the engine. One module per way; all speak `protocol.Backend`."""

@@ -1,0 +1,44 @@
+"""What the driver asks of a way to bring weights in."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from weightrollout.swap.records import Answer, Content, Failure
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """One Init..Finish cycle."""
+
+    id: str
+    content: Content
+    instance: str
+
+
+class BackendError(Exception):
+    """A step of the backend failed; `answer` says what that means for the engine."""
+
+    def __init__(self, answer: Answer, failure: Failure) -> None:
+        super().__init__(f"{failure.reason}: {failure.message}")
+        self.answer = answer
+        self.failure = failure
+
+
+class Backend(Protocol):
+    """All but `prepared` are quick and local. All may raise BackendError."""
+
+    def init_info(self, transfer: Transfer) -> bytes:
+        """JSON for InitWeightTransferEngine."""
+        ...
+
+    def update_info(self, transfer: Transfer) -> bytes:
+        """JSON for UpdateWeights."""
+        ...
+
+    async def prepared(self, transfer: Transfer, *, deadline_s: float) -> None:
+        """Return when every rank is ready to copy."""
+        ...
+
+    def prove(self, transfer: Transfer) -> None:
+        """Return only if the engine is proven to hold exactly the staged bytes."""
+        ...

@@ -1,0 +1,133 @@
+"""Staged images in a shared volume, copied by the engine's own plugin; proof by receipts."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Protocol, TypeVar
+
+from weightrollout.api.swap import FailureClass
+from weightrollout.clock import Clock
+from weightrollout.handover import files, records
+from weightrollout.handover.proof import disproof
+from weightrollout.handover.records import (
+    EngineReport,
+    HandoverError,
+    ImageIndex,
+    InitInfo,
+    Prepared,
+    Receipt,
+    UpdateInfo,
+)
+from weightrollout.swap.backends.protocol import BackendError, Transfer
+from weightrollout.swap.records import Answer, Failure
+
+T = TypeVar("T")
+
+#: How often the volume is looked at for the plugin's answer: two stats per rank, and the pause of
+#: a resent cycle waits for it.
+POLL_S: Final = 0.005
+
+
+class Images(Protocol):
+    """The part of the staging store that a swap needs."""
+
+    def index(self, digest: str, plan_id: str) -> ImageIndex | None: ...
+
+
+class SharedMemory:
+    """For one transaction with one engine process, whose reports were read before."""
+
+    def __init__(
+        self, images: Images, handover: Path, reports: Sequence[EngineReport], clock: Clock
+    ) -> None:
+        self._images = images
+        self._handover = handover
+        self._plans = tuple(report.plan for report in reports)
+        # Hashing a plan takes milliseconds: done here, while the engine serves.
+        self._plan_id = next(plan.plan_id() for plan in self._plans if plan.rank == 0)
+        self._clock = clock
+        self._indexes: dict[str, ImageIndex] = {}
+
+    def init_info(self, transfer: Transfer) -> bytes:
+        digest = transfer.content.digest
+        self._index(transfer)
+        region = files.region(digest, self._plan_id)
+        return records.dumps(InitInfo(txn=transfer.id, digest=digest, region=region))
+
+    def update_info(self, transfer: Transfer) -> bytes:
+        return records.dumps(UpdateInfo(txn=transfer.id, digest=transfer.content.digest))
+
+    async def prepared(self, transfer: Transfer, *, deadline_s: float) -> None:
+        until = self._clock.monotonic() + deadline_s
+        waiting = {plan.rank for plan in self._plans}
+        while True:
+            waiting -= {rank for rank in waiting if self._is_prepared(transfer, rank)}
+            if not waiting:
+                return
+            if self._clock.monotonic() >= until:
+                raise _failed(
+                    Answer.UNKNOWN,
+                    "PrepareTimedOut",
+                    f"rank {min(waiting)} was not prepared within {deadline_s:.1f} s",
+                )
+            await asyncio.sleep(POLL_S)
+
+    def prove(self, transfer: Transfer) -> None:
+        index = self._index(transfer)
+        found = [
+            _read(Receipt, files.receipt(self._handover, transfer.id, plan.rank))
+            for plan in self._plans
+        ]
+        wrong = disproof(
+            [receipt for receipt in found if receipt is not None],
+            index,
+            self._plans,
+            txn=transfer.id,
+            instance=transfer.instance,
+        )
+        if wrong is not None:
+            failure = Failure(FailureClass.WEIGHTS, "ReceiptsDiffer", wrong)
+            raise BackendError(Answer.WRONG, failure)
+
+    def _is_prepared(self, transfer: Transfer, rank: int) -> bool:
+        found = _read(Prepared, files.prepared(self._handover, transfer.id, rank))
+        if found is None or found.instance != transfer.instance:
+            return False
+        if found.digest != transfer.content.digest or not found.ok:
+            raise _failed(
+                Answer.WRONG,
+                "PrepareFailed",
+                f"rank {rank}: {found.reason or 'WrongDigest'}: {found.message or found.digest}",
+            )
+        return True
+
+    def _index(self, transfer: Transfer) -> ImageIndex:
+        digest = transfer.content.digest
+        index = self._indexes.get(digest) or self._images.index(digest, self._plan_id)
+        if index is None:
+            failure = Failure(
+                FailureClass.ENVIRONMENT, "NotStaged", f"{digest} has no image for this engine"
+            )
+            raise BackendError(Answer.REFUSED, failure)
+        self._indexes[digest] = index
+        return index
+
+
+def _read(kind: type[T], path: Path) -> T | None:
+    try:
+        return records.read(kind, path)
+    except (HandoverError, OSError) as error:
+        raise _failed(Answer.WRONG, "HandoverUnreadable", f"{path.name}: {error}") from error
+
+
+def _failed(answer: Answer, reason: str, message: str) -> BackendError:
+    return BackendError(answer, Failure(FailureClass.POD, reason, message))
+
+
+def forget_others(handover: Path, txn: str) -> None:
+    """Remove answers of earlier transactions. The newest stay: they are evidence."""
+    mine = files.safe(txn)
+    for kind in ("prepared", "receipt"):
+        for path in handover.glob(f"{kind}-*.json"):
+            if not path.name.startswith(f"{kind}-{mine}"):
+                path.unlink(missing_ok=True)

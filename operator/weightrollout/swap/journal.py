@@ -1,0 +1,98 @@
+"""Keep the book on disk: whole or not at all, intent before effect.
+
+Two strengths. `put` is atomic and survives the death of this process, which is all that a swap in
+its pause needs: when the machine itself goes down, the engine goes with it and comes back as a new
+instance. `sync` also survives that, and is awaited before a promise is given to the operator; it
+runs in a thread, because a disk that is busy with staging may take seconds.
+"""
+
+import asyncio
+import logging
+import os
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from weightrollout.swap.book import SCHEMA, Book
+
+FILE: Final = "journal.json"
+_BOOK: Final = TypeAdapter(Book)
+
+log = logging.getLogger(__name__)
+
+
+class JournalUnwritable(Exception):
+    """The book could not be kept, so nothing new may start. The message names file and cause."""
+
+
+class Journal:
+    """One per staging volume and process."""
+
+    def __init__(self, path: Path, book: Book) -> None:
+        self.path = path
+        self.book = book
+
+    @classmethod
+    def open(cls, folder: Path) -> "Journal":
+        """Read what is there. What cannot be read is kept aside and the book says that it was lost."""
+        path = folder / FILE
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return cls(path, Book())
+        except OSError as error:
+            log.error("journal %s cannot be read: %s", path, error)
+            return cls(path, Book(lost=True))
+        try:
+            book = _BOOK.validate_json(data)
+        except ValidationError as error:
+            aside = _set_aside(path)
+            log.error(
+                "journal %s cannot be understood, kept as %s: %s",
+                path,
+                aside.name,
+                error.errors(include_url=False, include_input=False)[0],
+            )
+            return cls(path, Book(lost=True))
+        if book.schema != SCHEMA:
+            aside = _set_aside(path)
+            log.error("journal %s has schema %d, kept as %s", path, book.schema, aside.name)
+            return cls(path, Book(lost=True))
+        return cls(path, book)
+
+    def put(self, book: Book) -> None:
+        """Replace the book. Raises JournalUnwritable and keeps the old one."""
+        temporary = self.path.with_name(f".{self.path.name}.tmp")
+        try:
+            temporary.write_bytes(_BOOK.dump_json(book))
+            temporary.replace(self.path)
+        except OSError as error:
+            raise JournalUnwritable(f"{self.path}: {error.strerror or error}") from error
+        self.book = book
+
+    async def sync(self) -> None:
+        """What was put is on the disk when this returns."""
+        try:
+            await asyncio.to_thread(_sync, self.path)
+        except OSError as error:
+            raise JournalUnwritable(f"{self.path}: {error.strerror or error}") from error
+
+
+def _sync(path: Path) -> None:
+    for each in (path, path.parent):
+        handle = os.open(each, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _set_aside(path: Path) -> Path:
+    for number in count(1):
+        aside = path.with_name(f"journal.corrupt-{number}")
+        if not aside.exists():
+            path.replace(aside)
+            return aside
+    raise AssertionError("count() ends never")

@@ -1,0 +1,284 @@
+"""Do what the machine says, against a real engine.
+
+In: a state, the hands (engine, inference, backend, clock) and who wants to know. Out: the ended
+state. Decides nothing: it sends one call, or reads back, and gives the machine the event.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, assert_never
+
+from weightrollout.api.swap import FailureClass, SwapPhase
+from weightrollout.clock import Clock
+from weightrollout.engine.errors import EngineError, EngineStateUnknown
+from weightrollout.engine.protocol import Engine, Inference
+from weightrollout.swap import machine
+from weightrollout.swap.backends.protocol import Backend, BackendError, Transfer
+from weightrollout.swap.book import Timing, Transaction, view
+from weightrollout.swap.journal import JournalUnwritable
+from weightrollout.swap.machine import Answered, Blind, Event, Failed, Saw, Time, Todo
+from weightrollout.swap.records import Answer, Failure, Holds, Source, Step, SwapState
+
+#: Longest wait for one call, in seconds. Update and Prepared take what the attempt has left.
+CALL_S: Final = {
+    Step.INIT: 10.0,
+    Step.PAUSE: 30.0,  # waits for the engine step that runs
+    Step.CLOSE: 30.0,
+    Step.START: 30.0,
+    Step.FINISH: 60.0,  # post-processing of what is not copied in place
+    Step.LABEL: 10.0,
+    Step.RESUME: 30.0,
+    Step.PROMPTS: 60.0,  # each
+}
+#: GetServerInfo is answered at once also in mid-update; IsPaused waits behind an update.
+INFO_S: Final = 2.0
+READ_BACK_S: Final = 10.0
+#: Pause between two looks at an engine that does not answer.
+BLIND_PACE_S: Final = 0.2
+#: How long after the deadline an engine that cannot be read back is waited for.
+GRACE_S: Final = 30.0
+DRAIN_POLL_S: Final = 0.1
+#: A call is given this much even when the attempt has less left.
+LEAST_S: Final = 1.0
+#: Calls that change the engine: journaled before they are sent.
+EFFECTS: Final = frozenset(
+    {Step.PAUSE, Step.START, Step.UPDATE, Step.FINISH, Step.LABEL, Step.RESUME, Step.CLOSE}
+)
+
+REASONS: Final = {
+    Step.INIT: "PrepareFailed",
+    Step.PREPARED: "PrepareFailed",
+    Step.DRAIN: "DrainFailed",
+    Step.PAUSE: "PauseFailed",
+    Step.CLOSE: "TransferFailed",
+    Step.START: "TransferFailed",
+    Step.UPDATE: "TransferFailed",
+    Step.RECEIPTS: "TransferFailed",
+    Step.FINISH: "TransferFailed",
+    Step.LABEL: "TransferFailed",
+    Step.RESUME: "ResumeLost",
+    Step.PROMPTS: "VerifyFailed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    engine: Engine
+    inference: Inference
+    backend: Backend
+    clock: Clock
+
+
+@dataclass
+class Stopwatch:
+    """Phases and the pause. A swap continued after a crash counts from then on."""
+
+    clock: Clock
+    spent: dict[SwapPhase, float] = field(default_factory=dict)  # seconds, in order of entry
+    _phase: SwapPhase | None = None
+    _since: float = 0.0
+    _paused_at: float | None = None
+    _paused_s: float = 0.0
+
+    def enter(self, phase: SwapPhase) -> None:
+        now = self.clock.monotonic()
+        if self._phase is not None:
+            self.spent[self._phase] = self.spent.get(self._phase, 0.0) + now - self._since
+        self._phase, self._since = phase, now
+
+    def pause_begins(self) -> None:
+        if self._paused_at is None:
+            self._paused_at = self.clock.monotonic()
+
+    def pause_ends(self) -> None:
+        if self._paused_at is not None:
+            self._paused_s += self.clock.monotonic() - self._paused_at
+            self._paused_at = None
+
+    @property
+    def pause_millis(self) -> float:
+        open_s = 0.0 if self._paused_at is None else self.clock.monotonic() - self._paused_at
+        return (self._paused_s + open_s) * 1000
+
+    def timings(self) -> tuple[Timing, ...]:
+        return tuple(Timing(phase, spent * 1000) for phase, spent in self.spent.items())
+
+
+class SwapRun:
+    """One transaction. `record` journals a state before its call and may raise JournalUnwritable;
+    `changed` hears of every new phase."""
+
+    def __init__(
+        self,
+        hands: Hands,
+        state: SwapState,
+        *,
+        record: Callable[[SwapState], None],
+        changed: Callable[[Transaction], None],
+    ) -> None:
+        self._hands = hands
+        self.state = state
+        self._record = record
+        self._changed = changed
+        self._watch = Stopwatch(hands.clock)
+        self._deadline_at = hands.clock.monotonic() + state.request.deadline_s
+        self._blind_since: float | None = None
+
+    def transaction(self) -> Transaction:
+        return view(self.state, self._watch.pause_millis, self._watch.timings())
+
+    async def run(self) -> SwapState:
+        self._moved(None)
+        while True:
+            before = self.state
+            match machine.todo(before):
+                case Todo.END:
+                    return before
+                case Todo.CALL:
+                    event = await self._call(before)
+                case Todo.LOOK:
+                    event = await self._look(before)
+                case never:
+                    assert_never(never)
+            self.state = machine.advance(before, event, self._time(event))
+            self._moved(before)
+
+    def _moved(self, before: SwapState | None) -> None:
+        now = machine.phase(self.state)
+        if self.state.step is Step.PROMPTS or self.state.outcome is not None:
+            self._watch.pause_ends()
+        if before is None or machine.phase(before) is not now:
+            self._watch.enter(now)
+            self._changed(self.transaction())
+
+    # -- time -----------------------------------------------------------------------------
+
+    def _time(self, event: Event) -> Time:
+        now = self._hands.clock.monotonic()
+        if not isinstance(event, Blind):
+            self._blind_since = None
+            return Time.IN_TIME if now < self._deadline_at else Time.LATE
+        if self._blind_since is None:
+            self._blind_since = now
+        if now < self._deadline_at:
+            return Time.IN_TIME
+        waited = now - max(self._deadline_at, self._blind_since)
+        return Time.OVER if waited >= GRACE_S else Time.LATE
+
+    def _limit(self, state: SwapState) -> float:
+        """Deadline of the next call. What undoes a late attempt gets as much as the attempt had."""
+        whole = state.request.deadline_s
+        left = self._deadline_at - self._hands.clock.monotonic()
+        if left <= 0 or state.source is not Source.TARGET:
+            left = whole
+        return max(LEAST_S, min(left, CALL_S.get(state.step, left)))
+
+    # -- calls ----------------------------------------------------------------------------
+
+    async def _call(self, state: SwapState) -> Event:
+        try:
+            if state.step in EFFECTS:
+                self._note(state)
+            await self._send(state, self._limit(state))
+        except BackendError as error:
+            return Failed(error.answer, error.failure)
+        except EngineError as error:
+            known = Answer.UNKNOWN if isinstance(error, EngineStateUnknown) else Answer.REFUSED
+            message = f"{state.step}: {error.reason}: {error.message}"
+            return Failed(known, Failure(FailureClass.POD, REASONS[state.step], message))
+        except JournalUnwritable as error:
+            failure = Failure(FailureClass.ENVIRONMENT, "JournalUnwritable", str(error))
+            return Failed(Answer.REFUSED, failure)
+        if state.step is Step.RESUME:
+            self._watch.pause_ends()
+        return Answered()
+
+    def _note(self, state: SwapState) -> None:
+        """Intent before effect. Once weights may be gone, going on is safer than an older book."""
+        try:
+            self._record(state)
+        except JournalUnwritable:
+            if state.step in (Step.PAUSE, Step.START) and state.holds is Holds.OLD:
+                raise
+
+    async def _send(self, state: SwapState, limit_s: float) -> None:
+        engine, request = self._hands.engine, state.request
+        match state.step:
+            case Step.INIT:
+                info = self._hands.backend.init_info(_transfer(state))
+                await engine.init_transfer(info, deadline_s=limit_s)
+            case Step.PREPARED:
+                await self._hands.backend.prepared(_transfer(state), deadline_s=limit_s)
+            case Step.DRAIN:
+                await self._drain(min(request.drain_s, limit_s))
+            case Step.PAUSE:
+                self._watch.pause_begins()
+                undoing = state.holds is not Holds.OLD
+                clear = request.clear_cache or undoing  # its caches are of weights that failed
+                await engine.pause(request.pause_mode, clear_cache=clear, deadline_s=limit_s)
+            case Step.CLOSE:
+                await engine.finish_update(None, deadline_s=limit_s)
+            case Step.START:
+                await engine.start_update(deadline_s=limit_s)
+            case Step.UPDATE:
+                info = self._hands.backend.update_info(_transfer(state))
+                await engine.update(info, deadline_s=limit_s)
+            case Step.RECEIPTS:
+                self._hands.backend.prove(_transfer(state))
+            case Step.FINISH:
+                version = _transfer(state).content.version
+                await engine.finish_update(version, deadline_s=limit_s)
+            case Step.LABEL:
+                version = _transfer(state).content.version
+                await engine.set_version(version, deadline_s=limit_s)
+            case Step.RESUME:
+                await engine.resume(deadline_s=limit_s)
+            case Step.PROMPTS:
+                await self._ask(state)
+            case _:
+                assert_never(state.step)
+
+    async def _drain(self, drain_s: float) -> None:
+        """Watch until nothing runs or waits; what is left then is paused with the rest."""
+        until = self._hands.clock.monotonic() + drain_s
+        while (left := until - self._hands.clock.monotonic()) > 0:
+            load = await self._hands.inference.load(deadline_s=READ_BACK_S)
+            if load.idle:
+                return
+            await asyncio.sleep(min(DRAIN_POLL_S, left))
+
+    async def _ask(self, state: SwapState) -> None:
+        for prompt in state.request.prompts:
+            got = await self._hands.inference.complete(
+                prompt.prompt, max_tokens=prompt.max_tokens, deadline_s=self._limit(state)
+            )
+            if prompt.expect.contains not in got:
+                message = (
+                    f"prompt {prompt.prompt!r}: expected an answer that contains"
+                    f" {prompt.expect.contains!r}, got {got[:200]!r}"
+                )
+                failure = Failure(FailureClass.WEIGHTS, "VerifyFailed", message)
+                raise BackendError(Answer.WRONG, failure)
+
+    # -- read back ------------------------------------------------------------------------
+
+    async def _look(self, state: SwapState) -> Event:
+        """GetServerInfo first: another process makes the other two questions meaningless."""
+        engine = self._hands.engine
+        try:
+            info = await engine.info(deadline_s=INFO_S)
+            if info.instance != state.instance:
+                return Saw(info.instance, paused=False, version="")
+            paused = await engine.is_paused(deadline_s=READ_BACK_S)
+            version = await engine.version(deadline_s=READ_BACK_S)
+        except EngineError as error:
+            await asyncio.sleep(BLIND_PACE_S)
+            return Blind(f"{error.reason}: {error.message}")
+        return Saw(info.instance, paused, version)
+
+
+def _transfer(state: SwapState) -> Transfer:
+    content = state.content
+    assert content is not None, f"{state.step} with nothing to load"
+    return Transfer(state.transfer_id, content, state.instance)

@@ -1,0 +1,114 @@
+"""kill -9 of each process while a pod is being swapped: the fleet converges, and nobody gets a wrong answer."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+from fleet.manifests import ENGINE_HTTP, FleetSpec, weight_rollout
+from fleet.operator_process import OperatorProcess
+from fleet.traffic import Traffic
+from fleet.world import World
+from localcluster.router import ReadyPods
+from localcluster.virtual_node import VirtualNode
+from localcluster.waiting import eventually
+from simulator.process import state_of
+
+from weightrollout.api import names
+
+
+@pytest.fixture(scope="module")
+async def slow_fleet(
+    world: World, machine: VirtualNode, operator: OperatorProcess, written: dict[str, Any]
+) -> AsyncIterator[FleetSpec]:
+    """Two pods whose updates take long enough to be hit."""
+    spec = FleetSpec(
+        "chat",
+        written["a"].folder,
+        replicas=2,
+        gated=True,
+        node_selector=machine.selector,
+        engine_args=("--token-seconds=0.01", "--update-seconds=1.5"),
+    )
+    await world.deploy(spec)
+    await world.until_ready("chat", 2, 60)
+    yield spec
+
+
+async def _paused_pod(world: World) -> str:
+    """The pod whose engine is in its pause."""
+
+    async def find() -> str:
+        for pod in await world.pods("chat"):
+            try:
+                state = await state_of(f"http://{pod['status']['podIP']}:8000", deadline_s=2)
+            except OSError:
+                continue
+            if state["paused"]:
+                return str(pod["metadata"]["name"])
+        return ""
+
+    return await eventually(find, 60, "an engine is paused")
+
+
+async def _survives(
+    world: World, written: dict[str, Any], version: str, kill: Callable[[str], None]
+) -> None:
+    known = {name: each.fingerprint for name, each in written.items()}
+    weights = {"version": version, "uri": written[version].uri}
+    async with ReadyPods(world.api, world.namespace, "app=chat", ENGINE_HTTP) as backends:
+        async with Traffic(backends, known=known, clients=3) as traffic:
+            await world.apply(weight_rollout("chat", weights, swap={"settleSeconds": 0}))
+            victim = await _paused_pod(world)
+            kill(victim)
+            status = await world.until_phase("chat", "Complete", 120)
+            seen = traffic.tally.requests
+            while traffic.tally.requests < seen + 6:
+                await asyncio.sleep(0.02)
+        tally = traffic.tally
+    assert (tally.failed, tally.unexplained, tally.nowhere) == (0, 0, 0), tally.complaints
+    assert tally.by_answer[version] > 0
+    assert status["updated"] == "2/2"
+    assert status["versions"][0]["version"] == version
+
+
+async def test_operator_killed_in_mid_swap(
+    world: World, slow_fleet: FleetSpec, operator: OperatorProcess, written: dict[str, Any]
+) -> None:
+    def kill(_: str) -> None:
+        operator.kill(signal.SIGKILL)
+        operator.start()
+
+    before = (await world.status("chat")).get("epoch", 0) if await _exists(world) else 0
+    await _survives(world, written, "b", kill)
+    assert (await world.status("chat"))["epoch"] > before
+
+
+async def test_agent_killed_in_mid_swap(
+    world: World, slow_fleet: FleetSpec, machine: VirtualNode, written: dict[str, Any]
+) -> None:
+    await _survives(
+        world,
+        written,
+        "c",
+        lambda pod: machine.kill(world.namespace, pod, names.AGENT_CONTAINER, signal.SIGKILL),
+    )
+
+
+async def test_engine_killed_in_mid_swap(
+    world: World, slow_fleet: FleetSpec, machine: VirtualNode, written: dict[str, Any]
+) -> None:
+    await _survives(
+        world,
+        written,
+        "d",
+        lambda pod: machine.kill(world.namespace, pod, "engine", signal.SIGKILL),
+    )
+
+
+async def _exists(world: World) -> bool:
+    listed, _ = await world.api.list(
+        f"/apis/{names.API_VERSION}/namespaces/{world.namespace}/{names.PLURAL}"
+    )
+    return bool(listed)

@@ -1,0 +1,115 @@
+"""One simulated engine as a process. Says on stdout where it listens once it serves."""
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import grpc
+from aiohttp import web
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
+from simulator.calls import Calls
+from simulator.control import Control
+from simulator.core import Core
+from simulator.faults import Faults
+from simulator.inference import Inference
+from simulator.model import Model
+from simulator.plugin import Plugin
+from simulator.settings import REJECTS_WHILE_PAUSED_SINCE, Settings, parse
+
+CLOSE_S = 1.0  # for answers that are already on their way
+
+
+async def run(settings: Settings) -> None:
+    await asyncio.sleep(settings.load_seconds)
+    model = await asyncio.to_thread(Model.load, settings.model)
+    plugin = Plugin(settings, model) if settings.has_plugin else None
+    if plugin is not None:
+        plugin.announce()
+    core = Core(
+        model,
+        token_seconds=settings.token_seconds,
+        max_running=settings.max_running,
+        rejects_while_paused=settings.version >= REJECTS_WHILE_PAUSED_SINCE,
+    )
+    faults = Faults(settings.faults)
+    ending = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ending.set)
+    calls = Calls(settings, core, plugin, ending)
+    async with (
+        _background(core, plugin),
+        _http(settings, Inference(calls, faults)) as http,
+        _grpc(settings, Control(calls, faults)) as grpc_address,
+    ):
+        ready = {"http": http, "grpc": grpc_address, "instance": settings.instance}
+        print(json.dumps(ready), flush=True)
+        await ending.wait()
+        await _drain(core, settings.drain_seconds)
+
+
+async def _drain(core: Core, seconds: float) -> None:
+    """Let running requests end; frozen ones never would."""
+    core.closing = True
+    if core.paused is None:
+        try:
+            await asyncio.wait_for(core.drained(), seconds)
+        except TimeoutError:
+            pass  # cut off, as the engine does
+
+
+@asynccontextmanager
+async def _background(core: Core, plugin: Plugin | None) -> AsyncIterator[None]:
+    """The core's loop. When it breaks, everything ends with its exception."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(core.run())]
+        if plugin is not None:
+            tasks.append(group.create_task(plugin.obey_exit_requests()))
+        yield
+        for task in tasks:
+            task.cancel()
+
+
+@asynccontextmanager
+async def _http(settings: Settings, inference: Inference) -> AsyncIterator[str]:
+    runner = web.AppRunner(
+        inference.app(), access_log=None, handler_cancellation=True, shutdown_timeout=CLOSE_S
+    )
+    await runner.setup()
+    host, port = _split(settings.http)
+    await web.TCPSite(runner, host, port).start()
+    try:
+        yield f"{host}:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+@asynccontextmanager
+async def _grpc(settings: Settings, control: Control) -> AsyncIterator[str]:
+    # -1: the engine's limit has another status code than the library's; see `refusals`.
+    # No port sharing: a second engine on this address must fail, not take half of the calls.
+    server = grpc.aio.server(
+        options=[("grpc.max_receive_message_length", -1), ("grpc.so_reuseport", 0)]
+    )
+    server.add_generic_rpc_handlers((control.handler(),))
+    liveness = health.aio.HealthServicer()  # type: ignore[attr-defined]  # missing in its stubs
+    health_pb2_grpc.add_HealthServicer_to_server(liveness, server)
+    for service in ("", settings.control_service, "vllm.Inference"):
+        await liveness.set(service, health_pb2.HealthCheckResponse.SERVING)
+    port = server.add_insecure_port(settings.grpc)
+    await server.start()
+    try:
+        yield f"{_split(settings.grpc)[0]}:{port}"
+    finally:
+        await server.stop(CLOSE_S)
+
+
+def _split(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host, int(port)
+
+
+if __name__ == "__main__":
+    asyncio.run(run(parse(sys.argv[1:])))
