@@ -10,7 +10,8 @@ from localcluster.waiting import eventually
 async def test_sidecar_has_started_before_the_engine_starts(node: VirtualNode, pods: Pods) -> None:
     startup = {"httpGet": {"port": 8001}, "periodSeconds": 1}
     agent = sidecar(toy("agent", 8001, startupProbe=startup))
-    await pods.create(pod("p", node.selector, toy("engine"), initContainers=[agent]))
+    engine = toy("engine", readinessProbe=ready_probe())
+    await pods.create(pod("p", node.selector, engine, initContainers=[agent]))
 
     await pods.ready("p")
 
@@ -27,7 +28,11 @@ async def test_engine_waits_for_a_sidecar_that_never_starts_up(
 
     await eventually(lambda: node.pid(pods.namespace, "p", "agent"), 10, "the sidecar runs")
 
-    assert (await pods.container("p", "engine"))["state"]["waiting"]["reason"] == "PodInitializing"
+    async def told() -> bool:
+        state = (await pods.container("p", "engine"))["state"]
+        return bool(state["waiting"]["reason"] == "PodInitializing")
+
+    await eventually(told, 5, "the engine waits")
     assert (await pods.condition("p", "Initialized"))["status"] == "False"
 
 

@@ -23,7 +23,7 @@ NAMESPACED: Final[tuple[Json, ...]] = (
     {
         "apiGroups": [""],
         "resources": ["configmaps"],
-        "verbs": ["get", "list", "create", "patch", "delete"],
+        "verbs": ["get", "list", "watch", "create", "patch", "delete"],
     },
     {
         "apiGroups": ["coordination.k8s.io"],

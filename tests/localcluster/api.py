@@ -27,9 +27,8 @@ PATCH_TYPES: Final[Mapping[PatchKind, str]] = {
     "json": "application/json-patch+json",
     "apply": "application/apply-patch+yaml",
 }
-LINE_BYTES: Final = (
-    8 * 1024 * 1024
-)  # one watch event is one line; the API server's own limit for an object is 1.5 MiB
+# One watch event is one line; the API server's own limit for an object is 1.5 MiB.
+LINE_BYTES: Final = 8 * 1024 * 1024
 WATCH_S: Final = 300  # the server ends a watch after that; an idle one is found dead soon after
 PAGE: Final = 500
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import random
 import shutil
 import signal
 import socket
 import tempfile
+import uuid
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -22,7 +24,7 @@ from localcluster.api import ApiError, Unreachable
 from localcluster.build import control_plane_binary
 from localcluster.certificates import Authority, Leaf, service_account_key
 from localcluster.kubeconfig import Access, write_kubeconfig
-from localcluster.processes import Command, Process, log_tail, start_process
+from localcluster.processes import Command, Guard, Process, log_tail, start_process
 from localcluster.waiting import NeverCame, eventually
 
 READY_S: Final = 60.0  # it takes 5 to 10; the rest is for a machine that is busy with other tests
@@ -51,9 +53,12 @@ class LocalCluster(Cluster):
         self._parts: dict[str, Process] = {}
         self._ports: dict[str, int] = {}
         self._binary = Path()
+        self._mark = f"LOCALCLUSTER_CLUSTER={uuid.uuid4().hex}"
+        self._guard = Guard(self._mark, [self.folder] if self._own_folder else [])
 
     async def __aenter__(self) -> Self:
         self._binary = await asyncio.to_thread(control_plane_binary)
+        self._guard.start()
         try:
             for attempt in range(1, ATTEMPTS + 1):
                 try:
@@ -184,9 +189,11 @@ class LocalCluster(Cluster):
         )
 
     def _run(self, name: str, *flags: str) -> None:
+        key, _, value = self._mark.partition("=")
+        home = str(self.folder)
         command = Command(
             [str(self._binary), name, *flags],
-            {"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "TMPDIR": str(self.folder)},
+            {"PATH": os.defpath, "HOME": home, "TMPDIR": home, key: value},
             self.folder / "log" / f"{name}.log",
             self.folder,
         )
@@ -272,8 +279,7 @@ class LocalCluster(Cluster):
 
     async def _close(self) -> None:
         await self._stop_parts()
-        if self._own_folder:
-            await asyncio.to_thread(shutil.rmtree, self.folder, ignore_errors=True)
+        await self._guard.release(STOP_S)
 
 
 def free_ports(count: int) -> list[int]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import re
 import signal
 import uuid
 from collections.abc import Callable
@@ -27,16 +28,15 @@ from localcluster.manifest import (
 )
 from localcluster.node_settings import Host
 from localcluster.pod_status import ContainerRecord, now_text
-from localcluster.probes import Answer
+from localcluster.probes import HOOK_AGENT, Answer
 from localcluster.processes import Command, Process, start_process
 from localcluster.volumes import PodVolumes
 
 Json = dict[str, Any]
 
 CONTAINER_MARK: Final = "LOCALCLUSTER_CONTAINER"
-START_ERROR: Final = (
-    128  # the exit code a container runtime gives to a command that cannot be executed
-)
+# The exit code a container runtime gives to a command that cannot be executed.
+START_ERROR: Final = 128
 
 
 @dataclass
@@ -88,6 +88,7 @@ class ContainerRunner:
         self._environment: dict[str, str] = {}
         self._paths = MountPaths({})
         self._work_folder: Path | None = None
+        self._unready_because = ""
 
     @property
     def log(self) -> Path:
@@ -222,11 +223,7 @@ class ContainerRunner:
             return list(command)
         image = self.spec.get("image", "")
         known = self._pod.host.settings.entrypoints
-        untagged = (
-            image.split("@")[0].rsplit(":", 1)[0]
-            if ":" in image.rsplit("/", 1)[-1]
-            else image.split("@")[0]
-        )
+        untagged = re.sub(r"(:[^:/]+)?(@.*)?$", "", image)
         for name in (image, untagged):
             if name in known:
                 return list(known[name])
@@ -323,6 +320,9 @@ class ContainerRunner:
             self._restart(f"startup probe failed: {answer.message}")
 
     def _decide_readiness(self, answer: Answer) -> None:
+        if not answer.passed and answer.message != self._unready_because:
+            self._note(f"readiness probe failed: {answer.message}")
+        self._unready_because = "" if answer.passed else answer.message
         if self.record.ready != answer.passed:
             self.record.ready = answer.passed
             self._pod.changed()
@@ -335,8 +335,7 @@ class ContainerRunner:
         """End the process; `run` starts it again if its policy says so. Nothing to do when it is already ending."""
         if self._stopping.is_set() or (self._ending is not None and not self._ending.done()):
             return
-        with self.log.open("a") as log:
-            log.write(f"localcluster: killing the container: {why}\n")
+        self._note(f"killing the container: {why}")
         self._ending = asyncio.create_task(
             self._end(self._pod.grace_s), name=f"end of {self.record.name}"
         )
@@ -365,11 +364,17 @@ class ContainerRunner:
         if (nap := hook.get("sleep")) is not None:
             await asyncio.sleep(min(float(nap["seconds"]), deadline_s))
             return True
-        answer = await self._pod.host.prober.ask({**hook, "timeoutSeconds": deadline_s}, self)
+        answer = await self._pod.host.prober.ask(
+            {**hook, "timeoutSeconds": deadline_s}, self, HOOK_AGENT
+        )
         if not answer.passed:
-            with self.log.open("a") as log:
-                log.write(f"localcluster: hook failed: {answer.message}\n")
+            self._note(f"hook failed: {answer.message}")
         return answer.passed
+
+    def _note(self, text: str) -> None:
+        """Say something in the container's log, where one looks first."""
+        with self.log.open("a") as log:
+            log.write(f"localcluster: {text}\n")
 
 
 def _now() -> str:

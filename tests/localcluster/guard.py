@@ -14,9 +14,8 @@ import sys
 import time
 from pathlib import Path
 
-SWEEP_ROUNDS = (
-    20  # a process may fork between our look and our kill; each round halves what can be left
-)
+# A process may fork between our look and our kill; each round halves what can be left.
+SWEEP_ROUNDS = 20
 
 
 def marked(mark: str) -> list[int]:

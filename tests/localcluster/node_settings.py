@@ -24,13 +24,11 @@ class NodeSettings:
     backoff_cap_s: float = 10.0  # kubelet: 300
     backoff_reset_s: float = 10.0  # a run that long clears the back-off; kubelet: 600
     heartbeat_s: float = 10.0
-    minimum_grace_s: float = (
-        2.0  # what SIGTERM gets after a preStop hook that took all of the grace period
-    )
+    # What SIGTERM gets after a preStop hook that took all of the grace period.
+    minimum_grace_s: float = 2.0
     config_retry_s: float = 0.2  # how often a container that lacks a ConfigMap is tried again
-    ports_of_any_container: bool = (
-        False  # accept probe port names of other containers, which a kubelet refuses
-    )
+    # Accept probe port names of other containers, which a kubelet refuses.
+    ports_of_any_container: bool = False
     capacity: Mapping[str, str] = field(
         default_factory=lambda: {"cpu": "256", "memory": "1Ti", "pods": "5000"}
     )

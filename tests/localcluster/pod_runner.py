@@ -26,11 +26,6 @@ Json = dict[str, Any]
 
 RETRY_S: Final = 0.2
 REFRESH_S: Final = 30.0  # tokens of projected volumes are looked at that often
-GONE: Final = (
-    404,
-    409,
-    422,
-)  # our pod is not there any more; 409 and 422: another one of its name is
 
 log = logging.getLogger(__name__)
 
@@ -220,7 +215,7 @@ class PodRunner:
                 )
                 return
             except ApiError as refused:
-                if refused.status in GONE:
+                if _is_gone(refused):
                     return
                 log.warning("cannot delete %s: %s", self.path, refused)
             except Unreachable as lost:
@@ -236,10 +231,12 @@ class PodRunner:
         while True:
             await self._dirty.wait()
             self._dirty.clear()
+            if self._vanished.is_set():
+                return
             try:
                 await self._write_status()
             except ApiError as refused:
-                if refused.status in GONE:
+                if _is_gone(refused):
                     log.debug("no status for %s: %s", self.path, refused)
                     continue  # the watch will tell
                 log.warning("cannot write the status of %s: %s", self.path, refused)
@@ -327,6 +324,13 @@ def _earlier_restarts(pod: Json) -> dict[str, int]:
     return {
         entry["name"]: entry["restartCount"] + 1 for entry in entries if entry.get("containerID")
     }
+
+
+def _is_gone(refused: ApiError) -> bool:
+    """Whether our pod is not there any more (409, and 422 about the uid: another one of its name is)."""
+    return refused.status in (404, 409) or (
+        refused.status == 422 and "metadata.uid" in str(refused)
+    )
 
 
 def _tell_failure(task: asyncio.Task[Any]) -> None:

@@ -9,20 +9,12 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from localcluster.manifest import ContainerKind
 
 Json = dict[str, Any]
 Phase = Literal["Pending", "Running", "Succeeded", "Failed"]
-
-OURS: Final = (
-    "PodReadyToStartContainers",
-    "Initialized",
-    "Ready",
-    "ContainersReady",
-    "PodScheduled",
-)
 
 
 @dataclass
@@ -92,7 +84,8 @@ def pod_status(
         status["initContainerStatuses"] = [record.status() for record in init]
     if address.pod_ip:
         status["podIP"] = address.pod_ip
-        status["podIPs"] = [{"ip": address.pod_ip}]
+        # Merged by address otherwise, and a pod taken over from a dead node would have two.
+        status["podIPs"] = [{"$patch": "replace"}, {"ip": address.pod_ip}]
     return status
 
 

@@ -16,6 +16,8 @@ from localcluster.manifest import ConfigError
 
 Json = dict[str, Any]
 
+PROBE_AGENT: Final = "kube-probe/1.34"
+HOOK_AGENT: Final = "kube-lifecycle/1.34"
 UNVERIFIED: Final = ssl.create_default_context()
 UNVERIFIED.check_hostname = False
 UNVERIFIED.verify_mode = ssl.CERT_NONE
@@ -55,20 +57,20 @@ class Prober:
         """Drop the connections."""
         await self._session.close()
 
-    async def ask(self, probe: Json, target: Target) -> Answer:
-        """One probe, within its timeoutSeconds."""
+    async def ask(self, probe: Json, target: Target, agent: str = PROBE_AGENT) -> Answer:
+        """One probe, or a hook of the same form, within its timeoutSeconds."""
         deadline_s = float(probe.get("timeoutSeconds") or 1)
         try:
             async with asyncio.timeout(deadline_s):
-                return await self._act(probe, target, deadline_s)
+                return await self._act(probe, target, deadline_s, agent)
         except TimeoutError:
             return Answer(passed=False, message=f"no answer within {deadline_s:g} s")
         except (aiohttp.ClientError, OSError, LookupError, ConfigError) as failed:
             return Answer(passed=False, message=str(failed) or repr(failed))
 
-    async def _act(self, probe: Json, target: Target, deadline_s: float) -> Answer:
+    async def _act(self, probe: Json, target: Target, deadline_s: float, agent: str) -> Answer:
         if (http := probe.get("httpGet")) is not None:
-            return await self._http(http, target)
+            return await self._http(http, target, agent)
         if (tcp := probe.get("tcpSocket")) is not None:
             _, writer = await asyncio.open_connection(
                 tcp.get("host") or target.pod_ip, target.port(tcp["port"])
@@ -82,12 +84,12 @@ class Prober:
             return Answer(code == 0, f"exit code {code}")
         raise ConfigError(f"the virtual node does not do such a probe or hook: {', '.join(probe)}")
 
-    async def _http(self, http: Json, target: Target) -> Answer:
+    async def _http(self, http: Json, target: Target, agent: str) -> Answer:
         scheme = (http.get("scheme") or "HTTP").lower()
         path = http.get("path") or "/"
         host = http.get("host") or target.pod_ip
         url = f"{scheme}://{host}:{target.port(http['port'])}{path if path.startswith('/') else '/' + path}"
-        headers = {"User-Agent": "kube-probe/1.34", "Accept": "*/*"}
+        headers = {"User-Agent": agent, "Accept": "*/*"}
         headers |= {header["name"]: header["value"] for header in http.get("httpHeaders") or []}
         async with self._session.get(url, headers=headers) as answer:
             return Answer(200 <= answer.status < 400, f"HTTP {answer.status}")

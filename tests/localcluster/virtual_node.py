@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import shutil
 import tempfile
 import uuid
 from collections.abc import Coroutine, Mapping
@@ -37,6 +36,8 @@ Json = dict[str, Any]
 NODE_MARK: Final = "LOCALCLUSTER_NODE"
 READY_S: Final = 30.0
 KILL_S: Final = 10.0
+# Never run here: DaemonSets of a real cluster tolerate everything, and kube-proxy as a process would be one of this machine.
+SYSTEM: Final = "kube-system"
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +60,7 @@ class VirtualNode:
         """
         self.name = name or f"virtual-{uuid.uuid4().hex[:6]}"
         self.runners: dict[str, PodRunner] = {}  # by pod uid
+        self._leaving: set[PodRunner] = set()  # their objects are gone, their processes may not be
         self._cluster = cluster
         self._settings = settings or NodeSettings()
         self._base = dict(python_environment() if environment is None else environment)
@@ -186,6 +188,8 @@ class VirtualNode:
         return await service_account_token_for_pod(self._api, pod, audiences, lifetime_s)
 
     def _pod_set(self, pod: Json) -> None:
+        if pod["metadata"]["namespace"] == SYSTEM:
+            return
         known = self.runners.get(pod["metadata"]["uid"])
         if known is not None:
             known.update(pod)
@@ -198,6 +202,8 @@ class VirtualNode:
     def _pod_gone(self, pod: Json) -> None:
         runner = self.runners.pop(pod["metadata"]["uid"], None)
         if runner is not None:
+            self._leaving = {left for left in self._leaving if not left.finished.is_set()}
+            self._leaving.add(runner)
             runner.vanish()
 
     def _source_changed(self, kind: str, namespace: str, name: str) -> None:
@@ -223,7 +229,7 @@ class VirtualNode:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        runners = list(self.runners.values())
+        runners = [*self.runners.values(), *self._leaving]
         for runner in runners:
             runner.vanish()
         try:
@@ -235,7 +241,6 @@ class VirtualNode:
             await self._deregister(runners)
         await self._stack.aclose()
         await self._guard.release(KILL_S)
-        await asyncio.to_thread(shutil.rmtree, self._scratch, ignore_errors=True)
 
     async def _deregister(self, runners: list[PodRunner]) -> None:
         """Remove the pods and the node from the API server; whatever cannot be removed is left to its garbage collector."""

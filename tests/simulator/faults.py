@@ -14,7 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+from weightrollout.wire.vllm import control_pb2 as pb
+
+CALLS: Final = frozenset(
+    {method.name for method in pb.DESCRIPTOR.services_by_name["Control"].methods} | {"completions"}
+)
 
 
 class Do(StrEnum):
@@ -46,6 +52,8 @@ class Fault:
         if not isinstance(entry, dict) or not {"call", "do"} <= set(entry) <= known:
             raise ValueError(f"a fault is an object with call, do [at, seconds, code]: {entry!r}")
         call = "GetServerInfo" if entry["call"] == "info" else str(entry["call"])
+        if call not in CALLS:
+            raise ValueError(f"no call {call!r} for a fault: one of {', '.join(sorted(CALLS))}")
         code = entry.get("code")
         return cls(
             call,

@@ -1,7 +1,6 @@
 """The load plan of a simulated engine: every tensor copied in place, each rank its own range."""
 
 import hashlib
-import os
 import secrets
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -81,7 +80,7 @@ def reports(settings: Settings, model: Model, shards: tuple[Shard, ...]) -> list
             kv_connector=settings.kv_connector,
             draft=settings.draft,
             loras=settings.loras,
-            free_bytes=os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
+            free_bytes=settings.free_bytes,
             tensors=facts,
             plan=shard.plan,
         )

@@ -38,6 +38,7 @@ class Settings:
     kv_connector: str = ""
     quantisation: str = ""
     loras: int = 0
+    free_bytes: int = 64 << 30
     instance: str = field(default_factory=lambda: str(time.time_ns()))
 
     @property
@@ -78,6 +79,7 @@ def parse(argv: list[str]) -> Settings:
     parser.add_argument("--kv-connector", default="")
     parser.add_argument("--quantisation", default="")
     parser.add_argument("--loras", type=int, default=0)
+    parser.add_argument("--free-bytes", type=int, default=64 << 30, help="as the plugin reports")
     arguments = parser.parse_args(argv)
     if arguments.handover is not None and arguments.staging is None:
         parser.error("--handover needs --staging: the plugin reads its weights from there")

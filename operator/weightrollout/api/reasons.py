@@ -20,7 +20,6 @@ class HoldGate(StrEnum):
     SOAK = "Soak"  # strategy.soakSeconds is not over
     PROOF = "Proof"  # strategy.proveFirst: the first pod is not through
     STAGING = "Staging"  # weights are not on the pod yet
-    SETTLE = "Settle"  # taken out, and swap.settleSeconds is not over
     READY = "Ready"  # Kubernetes does not show what the agent says
     FAILED = "Failed"  # retries are used up
     AGENT = "Agent"  # the pod has no agent, or none that can be used
@@ -53,8 +52,6 @@ class HoldReason(StrEnum):
     # Staging
     STAGING = "Staging"
     DIGEST_PENDING = "DigestPending"  # surfaces until the scout's digest is recorded
-    # Settle
-    SETTLING = "Settling"
     # Ready
     WAITING_FOR_READY = "WaitingForReady"  # surfaces when a pod serves its version and is not Ready
     WAITING_FOR_UNREADY = "WaitingForUnready"  # surfaces when a reserved pod is still Ready

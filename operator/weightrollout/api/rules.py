@@ -15,28 +15,32 @@ from weightrollout.api.spec import DIGEST_PATTERN, URI_PATTERN, VERSION_PATTERN,
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A message is a CEL expression where it must name numbers."""
+    """`message` has a %d for each of `numbers`, which are CEL expressions like `rule`."""
 
     rule: str
-    message: str = ""
-    message_expression: str = ""
-    field: str = ""  # below the rule's place; where people must look
+    message: str
+    numbers: tuple[str, ...] = ()
+    field: str = ""  # below the rule's place: where people must look
 
     def as_schema(self) -> dict[str, str]:
-        keys = {
-            "rule": self.rule,
-            "message": self.message,
-            "messageExpression": self.message_expression,
-            "fieldPath": self.field,
-        }
-        return {key: value for key, value in keys.items() if value}
+        schema = {"rule": self.rule}
+        if self.numbers:
+            # format() has a bounded cost; string concatenation is over CEL's budget.
+            schema["messageExpression"] = (
+                f"{_quoted(self.message)}.format([{', '.join(self.numbers)}])"
+            )
+        else:
+            schema["message"] = self.message
+        if self.field:
+            schema["fieldPath"] = self.field
+        return schema
 
 
-def _quoted(pattern: str) -> str:
-    return "'" + pattern.replace("\\", "\\\\") + "'"
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-# Its schema has no default: see schema.RESOLVED_BY_THE_PLANNER.
+# Its schema has no default: see structural.RESOLVED_BY_THE_PLANNER.
 _DRAIN: Final = (
     "(has(self.swap.drainSeconds) ? self.swap.drainSeconds"
     f" : {Swap.model_fields['drain_seconds'].default})"
@@ -59,16 +63,16 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
     "spec": (
         Rule(
             rule=f"self.podDeadlineSeconds > {_DRAIN} + self.swap.settleSeconds",
-            message_expression="'must be more than spec.swap.drainSeconds + spec.swap.settleSeconds ="
-            " %d, else no swap can end in time, got: %d; raise it, or drain for less'"
-            f".format([{_DRAIN} + self.swap.settleSeconds, self.podDeadlineSeconds])",
+            message="must be more than spec.swap.drainSeconds + spec.swap.settleSeconds = %d, else"
+            " no swap can end in time, got: %d; raise it, or drain for less",
+            numbers=(f"{_DRAIN} + self.swap.settleSeconds", "self.podDeadlineSeconds"),
             field=".podDeadlineSeconds",
         ),
         Rule(
             rule="self.progressDeadlineSeconds > self.podDeadlineSeconds",
-            message_expression="'must be more than spec.podDeadlineSeconds = %d, else one slow pod"
-            " stalls the rollout, got: %d; raise it'"
-            ".format([self.podDeadlineSeconds, self.progressDeadlineSeconds])",
+            message="must be more than spec.podDeadlineSeconds = %d, else one slow pod stalls the"
+            " rollout, got: %d; raise it",
+            numbers=("self.podDeadlineSeconds", "self.progressDeadlineSeconds"),
             field=".progressDeadlineSeconds",
         ),
     ),

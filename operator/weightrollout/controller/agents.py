@@ -7,22 +7,32 @@ the epoch.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import grpc
 import grpc.aio
 
 from weightrollout import __version__
 from weightrollout.clock import Clock
-from weightrollout.controller.calls import AgentRefusedCall, AgentUnreachable, call_error, wire_fence
+from weightrollout.controller.calls import (
+    AgentRefusedCall,
+    AgentUnreachable,
+    call_error,
+    wire_fence,
+)
 from weightrollout.controller.leader import Fence
 from weightrollout.controller.observe import agent_view
 from weightrollout.kube.pods import Pod
 from weightrollout.rollout.fleet import AgentFault, AgentView
 from weightrollout.wire.agent import agent_pb2 as pb
 from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
+
+if TYPE_CHECKING:
+    from weightrollout.wire.agent.agent_pb2_grpc import (
+        AgentAsyncStub,
+    )  # exists for the checker only
 
 HELLO_S: Final = 2.0
 HEARTBEAT_S: Final = 2.0
@@ -51,7 +61,12 @@ class AgentLink:
     """One agent. `on_change` is called after every message and every loss."""
 
     def __init__(
-        self, address: Address, fence: Fence, clock: Clock, expected: bool, on_change: Callable[[], None]
+        self,
+        address: Address,
+        fence: Fence,
+        clock: Clock,
+        expected: bool,
+        on_change: Callable[[], None],
     ) -> None:
         """`expected`: it ran before our term, so that no answer means unreachable, not starting."""
         self.address = address
@@ -66,7 +81,7 @@ class AgentLink:
         self._renew = asyncio.Event()  # the fence has changed
         self._told = asyncio.Event()  # replaced at every change; for `until`
         self._channel = grpc.aio.insecure_channel(address.target, options=OPTIONS)
-        self.stub = AgentStub(self._channel)
+        self.stub: AgentAsyncStub = AgentStub(self._channel)
         self._task = asyncio.create_task(self._run(), name=f"agent of {address.pod}")
 
     def set_fence(self, fence: Fence) -> None:
@@ -87,7 +102,7 @@ class AgentLink:
     async def close(self) -> None:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
-        await self._channel.close()
+        await self._channel.close(None)
 
     async def _run(self) -> None:
         retry_s = RETRY_S[0]
@@ -102,7 +117,9 @@ class AgentLink:
                 self.stale_epoch = refused.epoch if refused.reason == "StaleEpoch" else 0
                 self._lost(AgentFault.REFUSED, f"{refused.reason}: {refused}")
             except _Cut:
-                continue  # it spoke a moment ago: Hello tells at once whether it still does
+                # It spoke a moment ago: its next Hello tells whether it still does.
+                await self._rest(RETRY_S[0])
+                continue
             except AgentUnreachable as lost:
                 young = self._clock.monotonic() < self._patient_until and not said_before
                 self._lost(AgentFault.STARTING if young else AgentFault.UNREACHABLE, str(lost))
@@ -132,14 +149,18 @@ class AgentLink:
         """Until the fence changes. Raises _Cut or AgentUnreachable (silence)."""
         stream = self.stub.Watch(pb.WatchRequest(heartbeat_seconds=HEARTBEAT_S))
         renew = asyncio.create_task(self._renew.wait())
+        spoke = False
         try:
             while not self._renew.is_set():
                 read = asyncio.ensure_future(stream.read())
-                await asyncio.wait({read, renew}, timeout=SILENT_S, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(
+                    {read, renew}, timeout=SILENT_S, return_when=asyncio.FIRST_COMPLETED
+                )
                 if read.done():
                     message = read.result()
                     if not isinstance(message, pb.AgentState):
                         raise _Cut  # the end of the stream, which the agent never means
+                    spoke = True
                     self._say(message)
                 elif not renew.done():
                     read.cancel()
@@ -147,7 +168,7 @@ class AgentLink:
                 else:
                     read.cancel()
         except grpc.aio.AioRpcError as error:
-            if error.code() is grpc.StatusCode.UNIMPLEMENTED:
+            if not spoke:
                 raise call_error("Watch", error) from error
             raise _Cut from error
         finally:
@@ -188,14 +209,22 @@ class Agents:
     def sync(self, rollout: str, fence: Fence, pods: list[Pod], first: bool) -> None:
         """Links for exactly these pods. `first`: the rollout's first pass in this term."""
         links = self._links.setdefault(rollout, {})
-        wanted = {address.pod_uid: address for address in map(address_of, pods) if address is not None}
+        wanted = {
+            address.pod_uid: address for address in map(address_of, pods) if address is not None
+        }
         for uid in [uid for uid, link in links.items() if wanted.get(uid) != link.address]:
             self._close(links.pop(uid))
         for uid, address in wanted.items():
             if uid in links:
                 links[uid].set_fence(fence)
             else:
-                links[uid] = AgentLink(address, fence, self._clock, first, lambda: self._wake(rollout))
+                links[uid] = AgentLink(
+                    address, fence, self._clock, first, lambda: self._wake(rollout)
+                )
+
+    def links(self, rollout: str) -> Mapping[str, AgentLink]:
+        """By pod uid, as they are now."""
+        return self._links.get(rollout, {})
 
     def link(self, rollout: str, pod_uid: str) -> AgentLink | None:
         return self._links.get(rollout, {}).get(pod_uid)

@@ -1,11 +1,12 @@
 """What an agent's answer means: its refusal in its own words, or no answer at all.
 
-    AgentCallFailed
-    |-- AgentRefusedCall   it answered: nothing was changed; reason, class and epoch are the agent's
-    `-- AgentUnreachable   no answer: unknown whether it acted; every call may be sent again
+AgentCallFailed
+|-- AgentRefusedCall   it answered: nothing was changed; reason, class and epoch are the agent's
+`-- AgentUnreachable   no answer: unknown whether it acted; every call may be sent again
 """
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, cast
 
 import grpc
 import grpc.aio
@@ -41,7 +42,9 @@ class AgentUnreachable(AgentCallFailed):
 
 
 class AgentRefusedCall(AgentCallFailed):
-    def __init__(self, reason: str, message: str, epoch: int = 0, failure_class: FailureClass | None = None) -> None:
+    def __init__(
+        self, reason: str, message: str, epoch: int = 0, failure_class: FailureClass | None = None
+    ) -> None:
         super().__init__(message)
         self.reason = reason
         self.epoch = epoch
@@ -49,12 +52,14 @@ class AgentRefusedCall(AgentCallFailed):
 
 
 def call_error(call: str, error: grpc.aio.AioRpcError) -> AgentCallFailed:
-    for key, value in error.trailing_metadata() or ():
+    for key, value in cast("Iterable[tuple[str, str | bytes]]", error.trailing_metadata() or ()):
         if key == REFUSAL_KEY and isinstance(value, bytes):
             return _refusal(value)
     code, details = error.code(), error.details() or ""
     if code is grpc.StatusCode.UNIMPLEMENTED:
-        message = f"the agent does not know {call}: it is older than this operator, update its image"
+        message = (
+            f"the agent does not know {call}: it is older than this operator, update its image"
+        )
         return AgentRefusedCall("AgentTooOld", message)
     if code in _REFUSALS:
         return AgentRefusedCall("AgentRefused", f"{call}: {code.name}: {details}")
@@ -63,7 +68,9 @@ def call_error(call: str, error: grpc.aio.AioRpcError) -> AgentCallFailed:
 
 def _refusal(value: bytes) -> AgentRefusedCall:
     said = pb.Refusal.FromString(value)
-    failure_class = FailureClass(said.failure_class) if said.failure_class in set(FailureClass) else None
+    failure_class = (
+        FailureClass(said.failure_class) if said.failure_class in set(FailureClass) else None
+    )
     return AgentRefusedCall(said.reason, said.message, said.epoch, failure_class)
 
 

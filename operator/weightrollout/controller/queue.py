@@ -23,7 +23,9 @@ Pass = Callable[[str], Awaitable[float | None]]
 class WorkQueue:
     """`on_error(key, error)` is told of a pass that raised; it is repeated with back-off."""
 
-    def __init__(self, run_pass: Pass, clock: Clock, on_error: Callable[[str, Exception], None]) -> None:
+    def __init__(
+        self, run_pass: Pass, clock: Clock, on_error: Callable[[str, Exception], None]
+    ) -> None:
         self._run_pass = run_pass
         self._clock = clock
         self._on_error = on_error
@@ -63,7 +65,7 @@ class WorkQueue:
     async def _serve(self, key: str) -> None:
         woken = self._woken[key]
         retry_s = RETRY_S[0]
-        while self._woken.get(key) is woken:
+        while True:
             await woken.wait()
             woken.clear()
             begun = self._clock.monotonic()
@@ -74,6 +76,8 @@ class WorkQueue:
                 self._on_error(key, error)
                 wake_at = self._clock.monotonic() + retry_s
                 retry_s = min(retry_s * 2, RETRY_S[1])
+            if self._woken.get(key) is not woken:
+                return  # forgotten in its own pass
             took_s = self._clock.monotonic() - begun
             timer = self._alarm(woken, wake_at)
             try:

@@ -88,10 +88,10 @@ class PodWriter:
         return Gate(open_, reason, message, rfc3339(self._clock.wall()))
 
     async def _read(self, name: str) -> Pod | None:
-        try:
-            return trim_pod(await self._client.get(f"{pods_path(self._client)}/{name}"))
-        except NotFound:
-            return None
+        """By a list of one: watching gives the right to list, and no other read is needed."""
+        query = {"fieldSelector": f"metadata.name={name}"}
+        found = (await self._client.get(pods_path(self._client), query))["items"]
+        return trim_pod(found[0]) if found else None
 
     async def _apply(self, pod: Pod, wanted: Ours) -> Json:
         path = f"{pods_path(self._client)}/{pod.name}/status"

@@ -156,3 +156,7 @@ def _metadata(owner: Owner, facts: Facts) -> Json:
         "annotations": {key: value or None for key, value in annotations.items()},
         "ownerReferences": [reference],
     }
+
+
+async def reread_revision(client: Client, store: Store[RevisionRecord], name: str) -> None:
+    store.learn(await client.get(f"{revisions_path(client)}/{name}"))

@@ -53,7 +53,10 @@ def refuse_over_budget(budget: Budget) -> Refusal | None:
     if budget.engaged:
         names = ", ".join(budget.engaged)
         return Refusal(
-            HoldGate.BUDGET, HoldReason.BUDGET_IN_USE, f"{allowed}, in use by {names}", budget.engaged
+            HoldGate.BUDGET,
+            HoldReason.BUDGET_IN_USE,
+            f"{allowed}, in use by {names}",
+            budget.engaged,
         )
     if budget.soaking:
         names = ", ".join(budget.soaking)
@@ -64,6 +67,4 @@ def refuse_over_budget(budget: Budget) -> Refusal | None:
         f"{allowed}, and {names} {'is' if len(budget.unready) == 1 else 'are'} not ready:"
         " bring these pods back or raise strategy.maxUnavailable"
     )
-    return Refusal(
-        HoldGate.BUDGET, HoldReason.BUDGET_USED_BY_UNREADY_PODS, message, budget.unready
-    )
+    return Refusal(HoldGate.BUDGET, HoldReason.BUDGET_USED_BY_UNREADY_PODS, message, budget.unready)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from weightrollout.api.swap import FailureClass
 from weightrollout.rollout.fleet import (
@@ -19,9 +20,12 @@ from weightrollout.rollout.revisions import BASELINE
 from weightrollout.rollout.target import Goal
 
 #: Ours in flight with a pod that keep it out of service, or may do so at any moment.
-TAKES_OUT = frozenset(
+TAKES_OUT: Final = frozenset(
     {Doing.RESERVE, Doing.TAKE_OUT, Doing.SWAP, Doing.PUT_IN, Doing.RESTART_ENGINE}
 )
+
+#: RestartEngine is sent again when the engine has not changed within this time.
+RESTART_AGAIN_S: Final = 60.0
 
 
 class PodState(StrEnum):
@@ -41,7 +45,7 @@ class Pod:
     view: PodView
     agent: AgentView | None  # None: see `view.agent`
     memory: PodMemory
-    work: frozenset[Doing]  # ours in flight
+    work: Mapping[Doing, str]  # ours in flight, and for which revision ("": not said)
     state: PodState
     loaded: Ref | None  # proven; None: unknown
     out: bool
@@ -77,14 +81,14 @@ def classify(
     fleet: Fleet, goal: Goal, memory: Mapping[str, PodMemory], *, proven_digests: frozenset[str]
 ) -> tuple[Pod, ...]:
     """The base: every pod that is not terminating, in the order it was given."""
-    work: dict[str, set[Doing]] = {}
+    work: dict[str, dict[Doing, str]] = {}
     for each in fleet.work:
-        work.setdefault(each.pod_uid, set()).add(each.doing)
+        work.setdefault(each.pod_uid, {})[each.doing] = each.revision
     return tuple(
         _pod(
             view,
             memory[view.uid],
-            frozenset(work.get(view.uid, ())),
+            work.get(view.uid, {}),
             fleet,
             goal,
             proven_digests,
@@ -97,14 +101,14 @@ def classify(
 def _pod(
     view: PodView,
     memory: PodMemory,
-    work: frozenset[Doing],
+    work: Mapping[Doing, str],
     fleet: Fleet,
     goal: Goal,
     proven_digests: frozenset[str],
 ) -> Pod:
     agent = view.agent if isinstance(view.agent, AgentView) else None
     loaded = loaded_by(agent)
-    out = _is_out(view, agent, memory, work)
+    out = _is_out(view, agent, work) or restart_pending(memory, fleet.now)
     state = _state(view, memory, fleet, goal, proven_digests, out=out)
     return Pod(
         view=view,
@@ -139,14 +143,10 @@ def serves(agent: AgentView | None, ref: Ref) -> bool:
     if ref.is_baseline:
         told = agent.told is None or agent.told.is_baseline
         return agent.engine.baseline and told
-    return (
-        ref.digest is not None and loaded.digest == ref.digest and loaded.version == ref.version
-    )
+    return ref.digest is not None and loaded.digest == ref.digest and loaded.version == ref.version
 
 
-def attempts_used_up(
-    agent: AgentView | None, digest: str | None, retries: int
-) -> bool:
+def attempts_used_up(agent: AgentView | None, digest: str | None, retries: int) -> bool:
     tried = agent.attempts.get(digest) if agent is not None and digest else None
     return tried is not None and tried.failure_class is not None and tried.attempts > retries
 
@@ -213,19 +213,24 @@ def _staging_used_up(agent: AgentView, memory: PodMemory, target: Ref, retries: 
     )
 
 
-def _is_engaged(agent: AgentView | None, work: frozenset[Doing]) -> bool:
-    if work & {Doing.RESERVE, Doing.SWAP}:
+def restart_pending(memory: PodMemory, now: float) -> bool:
+    """RestartEngine was sent, and the old instance may still answer for a moment."""
+    if memory.restarted_at is None or now >= memory.restarted_at + RESTART_AGAIN_S:
+        return False
+    return memory.instance == memory.restarted_instance
+
+
+def _is_engaged(agent: AgentView | None, work: Mapping[Doing, str]) -> bool:
+    if work.keys() & {Doing.RESERVE, Doing.SWAP}:
         return True
     return agent is not None and (agent.reserved_txn is not None or _swapping(agent))
 
 
-def _is_out(
-    view: PodView, agent: AgentView | None, memory: PodMemory, work: frozenset[Doing]
-) -> bool:
+def _is_out(view: PodView, agent: AgentView | None, work: Mapping[Doing, str]) -> bool:
     """Not serving for sure, or about to stop: counted from the moment that we ask for it."""
     if not view.ready or agent is None or not agent.ready:
         return True
-    if work & TAKES_OUT or memory.restarted_at is not None:
+    if work.keys() & TAKES_OUT:
         return True
     if view.gated and view.gate_open is not True:
         return True

@@ -203,7 +203,8 @@ class PodMemory:
     failed_txn: str = ""  # newest failed transaction that was seen
     failed_at: float = 0.0
     failures: int = 0  # failed transactions in a row, those before the pause as well
-    restarted_at: float | None = None  # RestartEngine was sent and this instance was not seen to end
+    restarted_at: float | None = None  # RestartEngine was sent
+    restarted_instance: str = ""  # the instance that was asked to end
     staging: StageMemory | None = None  # None: this leader asked for nothing yet
 
 
@@ -214,6 +215,7 @@ class Memory:
     pods: Mapping[str, PodMemory] = field(default_factory=dict)  # by uid
     progress_key: str = ""
     progress_at: float = 0.0
+    progress_stopped: bool = True  # nobody can be blamed for the time until the next pass
     hold_key: str = ""  # gate and reason of the hold that began at hold_since
     hold_since: str = ""  # RFC 3339
     announced: frozenset[str] = frozenset()

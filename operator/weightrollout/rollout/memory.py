@@ -40,7 +40,10 @@ def note_actions(
     for action in actions:
         match action:
             case RestartEngine():
-                noted[action.pod_uid] = replace(noted[action.pod_uid], restarted_at=now)
+                pod = noted[action.pod_uid]
+                noted[action.pod_uid] = replace(
+                    pod, restarted_at=now, restarted_instance=pod.instance
+                )
             case Stage():
                 old = noted[action.pod_uid].staging
                 same = old is not None and old.revision == action.weights.revision
@@ -89,9 +92,6 @@ def _remember(pod: PodView, fleet: Fleet, *, stage_in_flight: bool) -> PodMemory
 
 def _remember_engine(memory: PodMemory, agent: AgentView, now: float) -> PodMemory:
     instance = agent.engine.instance or memory.instance
-    restarted_at = memory.restarted_at if instance == memory.instance else None
-    if memory.instance == "":
-        restarted_at = memory.restarted_at
     serving = f"{agent.serving.revision}@{instance}" if agent.serving else f"@{instance}"
     since = memory.serving_since if serving == memory.serving else now
     reserved = agent.reserved_txn or ""
@@ -99,7 +99,6 @@ def _remember_engine(memory: PodMemory, agent: AgentView, now: float) -> PodMemo
     return replace(
         memory,
         instance=instance,
-        restarted_at=restarted_at,
         serving=serving,
         serving_since=since,
         reserved_txn=reserved,
@@ -115,9 +114,7 @@ def _remember_transaction(memory: PodMemory, agent: AgentView, now: float) -> Po
         return replace(memory, failed_txn="", failures=0)
     if transaction.txn == memory.failed_txn:
         return memory
-    return replace(
-        memory, failed_txn=transaction.txn, failed_at=now, failures=memory.failures + 1
-    )
+    return replace(memory, failed_txn=transaction.txn, failed_at=now, failures=memory.failures + 1)
 
 
 def _remember_staging(memory: PodMemory, agent: AgentView, fleet: Fleet) -> StageMemory | None:

@@ -8,15 +8,13 @@ from collections.abc import Iterable
 
 from weightrollout.api.swap import Outcome
 from weightrollout.rollout.classify import Pod, PodState, loaded_by
-from weightrollout.rollout.fleet import AgentView, Fleet, PodView, Verdict
+from weightrollout.rollout.fleet import AgentView, Doing, Fleet, PodView, Verdict
 from weightrollout.rollout.target import Goal
 
 
 def proven_digests(fleet: Fleet, *, without: str = "") -> frozenset[str]:
     """Digests proven by history or by a pod; pod uid `without` does not testify."""
-    rejected = {
-        each.ref.revision for each in fleet.revisions if each.verdict is Verdict.REJECTED
-    }
+    rejected = {each.ref.revision for each in fleet.revisions if each.verdict is Verdict.REJECTED}
     proven = {
         each.ref.digest
         for each in fleet.revisions
@@ -38,21 +36,26 @@ def _testimony(pod: PodView, rejected: set[str]) -> set[str]:
     return {ref.digest for ref in refs if ref and ref.digest and ref.revision not in rejected}
 
 
-def elect_prover(goal: Goal, ordered: Iterable[Pod]) -> str | None:
+def elect_prover(fleet: Fleet, goal: Goal, ordered: Iterable[Pod]) -> str | None:
     """Uid of the one pod that may load the unproven target; None when no pod is fit for it.
 
     Who has begun stays elected until it is through, has failed for good, or is lost: a bad digest
     must not wander from pod to pod. Whoever swaps comes before whoever is reserved.
     """
+    for leaving in fleet.pods:
+        # It counts nowhere, but what it finds out does.
+        if leaving.terminating and _swaps(leaving, goal):
+            return leaving.uid
     fit = [pod for pod in ordered if _is_fit(pod)]
     for has_begun in (_is_swapping_for, _is_engaged_for, _has_tried):
         for pod in fit:
             if has_begun(pod, goal):
                 return pod.uid
-    if not fit:
+    free = [pod for pod in fit if not pod.engaged]
+    if not free:
         return None
-    staged = (pod for pod in fit if pod.agent and goal.target.ref.digest in pod.agent.staged)
-    return next(staged, fit[0]).uid
+    staged = (pod for pod in free if pod.agent and goal.target.ref.digest in pod.agent.staged)
+    return next(staged, free[0]).uid
 
 
 def _is_fit(pod: Pod) -> bool:
@@ -63,14 +66,24 @@ def _is_fit(pod: Pod) -> bool:
 
 
 def _is_swapping_for(pod: Pod, goal: Goal) -> bool:
-    return pod.running is not None and pod.running.weights.revision == goal.target.ref.revision
+    return _swaps(pod.view, goal)
+
+
+def _swaps(pod: PodView, goal: Goal) -> bool:
+    running = pod.agent.transaction if isinstance(pod.agent, AgentView) else None
+    if running is None or not running.running:
+        return False
+    return running.weights.revision == goal.target.ref.revision
 
 
 def _is_engaged_for(pod: Pod, goal: Goal) -> bool:
     if pod.agent is None or not pod.engaged or pod.running is not None:
         return False
-    reserved = pod.agent.reserved_txn
-    return reserved is None or f"/{goal.target.ref.revision}/" in reserved
+    target = goal.target.ref.revision
+    if pod.agent.reserved_txn is not None:
+        return f"/{target}/" in pod.agent.reserved_txn
+    asked = (pod.work[doing] for doing in (Doing.RESERVE, Doing.SWAP) if doing in pod.work)
+    return any(revision in ("", target) for revision in asked)
 
 
 def _has_tried(pod: Pod, goal: Goal) -> bool:

@@ -59,9 +59,7 @@ def choose_goal(fleet: Fleet) -> Goal:
     known = find(fleet.revisions, desired.ref.revision) == desired
     conflict = _version_conflict(desired, fleet.revisions)
     if conflict or desired.reason == RejectReason.VERSION_REUSED:
-        refusal = Refusal(
-            HoldGate.SPEC, HoldReason.VERSION_REUSED, conflict or desired.message
-        )
+        refusal = Refusal(HoldGate.SPEC, HoldReason.VERSION_REUSED, conflict or desired.message)
         return Goal(desired, _kept(fleet) or fallback, stable, True, refusal, conflict)
     if desired.verdict is Verdict.REJECTED and fleet.spec.on_failure is OnFailure.ROLLBACK:
         return Goal(desired, fallback, stable, known)

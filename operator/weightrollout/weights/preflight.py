@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from weightrollout.handover.records import EngineReport, TensorFact
-from weightrollout.weights import layout
+from weightrollout.weights import digest, layout
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.manifest import Manifest, TensorEntry
 
@@ -67,10 +67,12 @@ def cover(manifest: Manifest, reports: Sequence[EngineReport]) -> Coverage:
 def check_metadata(sums: Mapping[str, str], reports: Iterable[EngineReport]) -> None:
     """Config and tokenizer files of the checkpoint are those that the engine was started with.
 
-    `sums`: file name -> sha256 hex of the checkpoint's `digest.METADATA` files.
+    `sums`: file name -> sha256 hex of the checkpoint's `digest.METADATA` files. Those of them that
+    only present (`digest.PRESENTATION`) are compared where the report knows the file.
     """
     for report in reports:
-        for name in sorted(sums.keys() | report.file_hashes.keys()):
+        needed = {name for name in sums if digest.matches(name, digest.CONFIGURATION)}
+        for name in sorted(needed | report.file_hashes.keys()):
             mine, its = sums.get(name), report.file_hashes.get(name)
             if mine == its:
                 continue
@@ -133,6 +135,11 @@ def _rank_refusal(reports: Sequence[EngineReport]) -> Refusal | None:
     for fact in (fact for report in reports for fact in report.tensors):
         if forms.setdefault(fact.name, fact) != fact:
             return Refusal("ReportsDisagree", f"ranks disagree on the form of {fact.name}")
+    consumed = frozenset[str]().union(*(report.plan.consumed() for report in reports))
+    if unused := sorted(
+        name for name, fact in forms.items() if name not in consumed and 0 not in fact.shape
+    ):
+        return Refusal("LoadPlanUnsound", f"{_some(unused)} fill no parameter of any rank")
     return None
 
 

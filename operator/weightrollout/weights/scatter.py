@@ -100,7 +100,7 @@ class Pass:
                     for job in done:
                         job.result()  # raises what the job raised
                     progress(self._read)
-                    if pending and cancelled():
+                    if cancelled():
                         raise WeightsError(Reason.STAGING_CANCELLED, "staging was cancelled")
             finally:
                 self._stop.set()

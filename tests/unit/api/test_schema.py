@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from weightrollout.api.names import ANNOTATION_SCHEMA
+from weightrollout.api.reference import as_markdown
 from weightrollout.api.rules import RULES
 from weightrollout.api.schema import (
     as_yaml,
@@ -17,7 +18,8 @@ from weightrollout.api.schema import (
 from weightrollout.api.spec import WeightRolloutSpec
 from weightrollout.api.structural import RESOLVED_BY_THE_PLANNER
 
-CRD_FILE = Path(__file__).parents[3] / "crds" / "weightrollouts.weightrollout.dev.yaml"
+ROOT = Path(__file__).parents[3]
+CRD_FILE = ROOT / "crds" / "weightrollouts.weightrollout.dev.yaml"
 NOT_STRUCTURAL = {"$ref", "$defs", "anyOf", "allOf", "oneOf", "title", "additionalProperties"}
 
 Node = dict[str, Any]
@@ -56,6 +58,11 @@ def test_crd_file_is_what_the_types_say() -> None:
     assert CRD_FILE.read_text() == as_yaml(), "crds/ differs from the types: run 'make generate'"
 
 
+def test_the_reference_is_what_the_types_say() -> None:
+    text = (ROOT / "docs" / "api.md").read_text()
+    assert text == as_markdown(), "docs/api.md differs from the types: run 'make generate'"
+
+
 @pytest.mark.parametrize("path", OURS)
 def test_every_field_is_described(path: str) -> None:
     if not path.endswith("[]"):
@@ -80,7 +87,7 @@ def test_every_rule_has_its_place_and_says_what_to_do() -> None:
     for path, rules in RULES.items():
         assert path in ALL_NODES, f"no field {path}"
         for rule in rules:
-            assert bool(rule.message) != bool(rule.message_expression)
+            assert rule.message.count("%d") == len(rule.numbers)
 
 
 def test_no_bare_pattern_reaches_the_user() -> None:

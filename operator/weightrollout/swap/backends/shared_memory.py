@@ -44,7 +44,7 @@ class SharedMemory:
         self._handover = handover
         self._plans = tuple(report.plan for report in reports)
         # Hashing a plan takes milliseconds: done here, while the engine serves.
-        self._plan_id = next(plan.plan_id() for plan in self._plans if plan.rank == 0)
+        self._plan_id = next((plan.plan_id() for plan in self._plans if plan.rank == 0), "")
         self._clock = clock
         self._indexes: dict[str, ImageIndex] = {}
 
@@ -103,7 +103,9 @@ class SharedMemory:
 
     def _index(self, transfer: Transfer) -> ImageIndex:
         digest = transfer.content.digest
-        index = self._indexes.get(digest) or self._images.index(digest, self._plan_id)
+        index = self._indexes.get(digest)
+        if index is None and self._plan_id:  # without a report nothing is known to fit
+            index = self._images.index(digest, self._plan_id)
         if index is None:
             failure = Failure(
                 FailureClass.ENVIRONMENT, "NotStaged", f"{digest} has no image for this engine"

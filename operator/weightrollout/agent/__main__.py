@@ -1,0 +1,5 @@
+"""python -m weightrollout.agent"""
+
+from weightrollout.agent.main import main
+
+raise SystemExit(main())

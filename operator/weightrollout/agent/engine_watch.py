@@ -1,0 +1,205 @@
+"""Which engine process is there, and what does it say about itself? Asks all the time, cheaply.
+
+GetServerInfo is answered at once, also in mid-update. IsPaused and GetWeightVersion wait behind an
+update, so they are asked only while no transaction runs.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from weightrollout.agent.reasons import IncompatibleReason
+from weightrollout.api.names import ENGINE_BACKEND
+from weightrollout.clock import Clock
+from weightrollout.engine.errors import EngineError
+from weightrollout.engine.protocol import Engine, EngineInfo
+from weightrollout.handover import records
+from weightrollout.handover.records import EngineReport, HandoverError, Receipt
+from weightrollout.weights.preflight import Refusal, engine_refusal
+
+#: The readiness probe's period is 1 s: two questions in each.
+POLL_S: Final = 0.5
+INFO_S: Final = 0.4
+#: An engine step may be long; a missing answer changes nothing.
+READ_S: Final = 1.0
+#: IsPaused and GetWeightVersion, in polls.
+READ_EVERY: Final = 2
+#: Without an answer for so long the engine counts as unreachable.
+UNREACHABLE_S: Final = 2.0
+#: First release with the weight-transfer calls (facts/vllm-control.md 1.1).
+OLDEST_ENGINE: Final = (0, 28)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSight:
+    """What is known about the process that answered last."""
+
+    answered_at: float | None = None  # monotonic seconds; None: never
+    instance: str = ""
+    engine_version: str = ""
+    backend: str = ""
+    model: str = ""
+    weight_version: str = ""  # as read back since the last transaction; "" for not yet
+    paused: bool = False  # as read back last, outside transactions
+    reports: tuple[EngineReport, ...] = ()
+    plan_id: str = ""  # "" where the engine cannot be swapped
+    receipted: bool = False  # this process has written receipts: its weights were changed
+    refusal: Refusal | None = None  # why it cannot be swapped
+
+    def answered_within(self, seconds: float, now: float) -> bool:
+        return self.answered_at is not None and now - self.answered_at <= seconds
+
+
+class EngineWatch:
+    def __init__(
+        self,
+        engine: Engine,
+        handover: Path,
+        clock: Clock,
+        *,
+        in_transaction: Callable[[], bool],
+        changed: Callable[[], None],
+    ) -> None:
+        self.sight = EngineSight()
+        self._engine = engine
+        self._handover = handover
+        self._clock = clock
+        self._in_transaction = in_transaction
+        self._changed = changed
+        self._asking = asyncio.Lock()
+        self._reachable = False
+
+    def reachable(self) -> bool:
+        return self.sight.answered_within(UNREACHABLE_S, self._clock.monotonic())
+
+    async def run(self) -> None:
+        """Never ends by itself."""
+        turn = 0
+        while True:
+            await self.ask()
+            if turn % READ_EVERY == 0 and not self._in_transaction():
+                await self.read_back()
+            turn += 1
+            await asyncio.sleep(POLL_S)
+
+    async def ask(self) -> None:
+        """GetServerInfo; a new process is looked at closely."""
+        async with self._asking:
+            try:
+                info = await self._engine.info(deadline_s=INFO_S)
+            except EngineError:
+                self._tell_reachability()
+                return
+            known = self.sight
+            if info.instance != known.instance or known.refusal is not None:
+                await self._look_closely(info)
+            else:
+                self.sight = replace(known, answered_at=self._clock.monotonic())
+            self._tell_reachability()
+
+    async def fresh(self, seconds: float) -> EngineSight:
+        """The sight, asked again when the last answer is older."""
+        if not self.sight.answered_within(seconds, self._clock.monotonic()):
+            await self.ask()
+        return self.sight
+
+    async def read_back(self) -> None:
+        """IsPaused and GetWeightVersion. An engine that does not answer changes nothing here."""
+        instance = self.sight.instance
+        if not instance:
+            return
+        try:
+            paused = await self._engine.is_paused(deadline_s=READ_S)
+            version = await self._engine.version(deadline_s=READ_S)
+        except EngineError:
+            return
+        if self._in_transaction() or self.sight.instance != instance:
+            return
+        self._set(replace(self.sight, paused=paused, weight_version=version))
+
+    def forget_reading(self) -> None:
+        """A transaction starts: what was read back says nothing from now on."""
+        self._set(replace(self.sight, paused=False, weight_version=""))
+
+    async def _look_closely(self, info: EngineInfo) -> None:
+        """The plugin writes its reports before the engine serves; a late one is found next time."""
+        reports, receipted = await asyncio.to_thread(_read_handover, self._handover, info.instance)
+        refusal = incompatible(info, reports)
+        known = self.sight
+        sight = replace(
+            known if known.instance == info.instance else EngineSight(),
+            answered_at=self._clock.monotonic(),
+            instance=info.instance,
+            engine_version=info.engine_version,
+            backend=info.transfer_backend,
+            reports=reports if refusal is None else (),
+            plan_id=reports[0].plan.plan_id() if refusal is None else "",
+            receipted=receipted,
+            refusal=refusal,
+            model=reports[0].model if reports else "",
+        )
+        if known.instance != info.instance:
+            log.info("engine instance %s, vLLM %s", info.instance, info.engine_version)
+        self._set(sight)
+
+    def _set(self, sight: EngineSight) -> None:
+        before, self.sight = self.sight, sight
+        if replace(before, answered_at=None) != replace(sight, answered_at=None):
+            self._changed()
+
+    def _tell_reachability(self) -> None:
+        if self._reachable is not self.reachable():
+            self._reachable = self.reachable()
+            self._changed()
+
+
+def incompatible(info: EngineInfo, reports: Sequence[EngineReport]) -> Refusal | None:
+    """Why this engine cannot be swapped, whatever the weights; None when it can."""
+    if _version(info.engine_version) < OLDEST_ENGINE:
+        return Refusal(
+            IncompatibleReason.ENGINE_TOO_OLD,
+            f"vLLM {info.engine_version or 'of unknown version'} has no weight-transfer calls:"
+            f" 0.28 is the first that does",
+        )
+    if info.transfer_backend != ENGINE_BACKEND:
+        return Refusal(
+            IncompatibleReason.NO_TRANSFER_BACKEND,
+            f"weight transfer is {info.transfer_backend or 'not configured'}: start vLLM with"
+            f""" --weight-transfer-config '{{"backend": "{ENGINE_BACKEND}"}}'""",
+        )
+    return engine_refusal(reports, info.instance)
+
+
+def _version(text: str) -> tuple[int, int]:
+    """(0, 0) where it cannot be read: unknown is refused."""
+    found = re.match(r"v?(\d+)\.(\d+)", text)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def _read_handover(handover: Path, instance: str) -> tuple[tuple[EngineReport, ...], bool]:
+    """Reports by rank, and whether this process has written a receipt."""
+    reports = []
+    for path in sorted(handover.glob("report-rank*.json")):
+        try:
+            report = records.read(EngineReport, path)
+        except (HandoverError, OSError) as error:
+            log.warning("%s ignored: %s", path.name, error)
+            continue
+        if report is not None:
+            reports.append(report)
+    reports.sort(key=lambda report: report.rank)
+    return tuple(reports), any(_is_of(path, instance) for path in handover.glob("receipt-*.json"))
+
+
+def _is_of(path: Path, instance: str) -> bool:
+    try:
+        receipt = records.read(Receipt, path)
+    except (HandoverError, OSError):
+        return True  # something was written that nobody understands
+    return receipt is not None and receipt.instance == instance

@@ -1,0 +1,223 @@
+"""Start the agent: flags, parts, doors, an orderly end."""
+
+import argparse
+import asyncio
+import ipaddress
+import logging
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import grpc.aio
+from aiohttp import web
+
+from weightrollout import __version__
+from weightrollout.agent import stable
+from weightrollout.agent.engine_watch import EngineWatch
+from weightrollout.agent.http import HttpDoor
+from weightrollout.agent.restart import Restarter
+from weightrollout.agent.service import AgentService, Desk
+from weightrollout.agent.stage import Stager
+from weightrollout.agent.state import Bell, Board
+from weightrollout.agent.swaps import Parts, Swaps
+from weightrollout.api.names import DEFAULT_GRPC_PORT, DEFAULT_HTTP_PORT
+from weightrollout.clock import SystemClock
+from weightrollout.engine.vllm_grpc import VllmGrpc
+from weightrollout.engine.vllm_http import VllmHttp
+from weightrollout.metrics import Door, Metrics
+from weightrollout.swap.journal import Journal
+from weightrollout.weights.staging import Store
+from weightrollout.wire.agent.agent_pb2_grpc import add_AgentServicer_to_server
+
+#: After SIGTERM a running swap may end; then the journal has it. Well below the kubelet's 30 s.
+STOP_S: Final = 10.0
+#: How often the mounted ConfigMap is looked at; the kubelet itself takes up to a minute.
+STABLE_S: Final = 2.0
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    engine_grpc: str
+    engine_http: str
+    grpc_bind: str
+    http_bind: str
+    staging: Path
+    handover: Path
+    stable: Path | None
+    control_service: str
+
+
+class BadFlag(Exception):
+    """The message names the flag and says what to do."""
+
+
+def parse(argv: Sequence[str] | None = None) -> Settings:
+    parser = argparse.ArgumentParser(
+        prog="weightrollout-agent", description="The sidecar beside one vLLM engine."
+    )
+    parser.add_argument("--engine-grpc", default="127.0.0.1:50051", help="vllm.Control, HOST:PORT")
+    parser.add_argument("--engine-http", default="http://127.0.0.1:8000", help="base URL")
+    parser.add_argument("--grpc-bind", default=f"127.0.0.1:{DEFAULT_GRPC_PORT}", help="HOST:PORT")
+    parser.add_argument("--http-bind", default=f"127.0.0.1:{DEFAULT_HTTP_PORT}", help="HOST:PORT")
+    parser.add_argument("--staging", type=Path, required=True, help="volume: images, journal")
+    parser.add_argument(
+        "--handover", type=Path, required=True, help="volume shared with the engine"
+    )
+    parser.add_argument("--stable", type=Path, help="folder of the fleet's ConfigMap")
+    parser.add_argument("--control-service", default="vllm.Control", help="gRPC service name")
+    parser.add_argument("--version", action="version", version=__version__)
+    return Settings(**vars(parser.parse_args(argv)))
+
+
+def check(settings: Settings) -> None:
+    """Raises BadFlag."""
+    for flag, bind in (("--grpc-bind", settings.grpc_bind), ("--http-bind", settings.http_bind)):
+        host, _ = split(flag, bind)
+        if not _is_loopback(host):
+            raise BadFlag(
+                f"{flag} {bind}: this release listens on loopback only (127.x, ::1), because it"
+                " does not authenticate callers yet"
+            )
+    for flag, folder in (("--staging", settings.staging), ("--handover", settings.handover)):
+        if not folder.is_dir():
+            raise BadFlag(f"{flag} {folder}: no such folder; mount the volume there")
+
+
+def split(flag: str, bind: str) -> tuple[str, int]:
+    host, _, port = bind.rpartition(":")
+    if not host or not port.isdecimal():
+        raise BadFlag(f"{flag} {bind}: must be HOST:PORT")
+    return host.strip("[]"), int(port)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+async def serve(settings: Settings, stopping: asyncio.Event) -> None:
+    """Until `stopping` is set."""
+    async with AsyncExitStack() as stack:
+        desk = _build(settings, stack)
+        await desk.watch.ask()
+        await desk.stager.know(desk.watch.sight.plan_id)
+        background = {
+            asyncio.create_task(desk.watch.run(), name="engine watch"),
+            asyncio.create_task(_watch_stable(settings.stable, desk.board), name="stable watch"),
+            asyncio.create_task(_follow_engine(desk), name="images"),
+        }
+        await desk.swaps.recover()
+        server = await _open_doors(settings, desk, stack)
+        log.info("agent %s serves %s and %s", __version__, settings.grpc_bind, settings.http_bind)
+        ended = await _until(stopping, background)
+        await desk.swaps.stop(STOP_S)
+        await server.stop(grace=0.5)
+        for task in background:
+            task.cancel()
+        await asyncio.gather(*background, return_exceptions=True)
+        for task in ended:
+            task.result()  # only a bug ends one: die loudly, the kubelet starts another agent
+
+
+async def _until(
+    stopping: asyncio.Event, background: set[asyncio.Task[None]]
+) -> set[asyncio.Task[None]]:
+    """Wait for the signal, or for a background task that ends; returns those that did."""
+    stop = asyncio.create_task(stopping.wait())
+    await asyncio.wait({stop, *background}, return_when=asyncio.FIRST_COMPLETED)
+    stop.cancel()
+    return {task for task in background if task.done()}
+
+
+def _build(settings: Settings, stack: AsyncExitStack) -> Desk:
+    clock, metrics = SystemClock(), Metrics(Door.AGENT)
+    board = Board(Bell(), stable=stable.read(settings.stable))
+    journal = Journal.open(settings.staging)
+    store = Store(settings.staging)
+    engine = VllmGrpc(settings.engine_grpc, settings.control_service)
+    inference = VllmHttp(settings.engine_http)
+    stack.push_async_callback(engine.close)
+    stack.push_async_callback(inference.close)
+    watch = EngineWatch(
+        engine,
+        settings.handover,
+        clock,
+        in_transaction=lambda: journal.book.running is not None,
+        changed=board.bell.ring,
+    )
+    stager = Stager(store, board, clock, metrics)
+    parts = Parts(
+        journal, board, watch, store, engine, inference, settings.handover, clock, metrics
+    )
+    restarter = Restarter(journal, board, watch, engine, settings.handover)
+    stack.push_async_callback(stager.stop)
+    stack.push_async_callback(restarter.stop)
+    return Desk(journal, board, watch, stager, Swaps(parts), restarter, clock, metrics)
+
+
+async def _open_doors(settings: Settings, desk: Desk, stack: AsyncExitStack) -> grpc.aio.Server:
+    server = grpc.aio.server()
+    add_AgentServicer_to_server(AgentService(desk), server)
+    server.add_insecure_port(settings.grpc_bind)
+    await server.start()
+    door = HttpDoor(desk.journal, desk.board, desk.watch, desk.clock, desk.metrics)
+    runner = web.AppRunner(door.app(), access_log=None)
+    await runner.setup()
+    stack.push_async_callback(runner.cleanup)
+    host, port = split("--http-bind", settings.http_bind)
+    await web.TCPSite(runner, host, port).start()
+    return server
+
+
+async def _watch_stable(folder: Path | None, board: Board) -> None:
+    while True:
+        await asyncio.sleep(STABLE_S)
+        now = await asyncio.to_thread(stable.read, folder)
+        if now != board.stable:
+            board.stable = now
+            board.bell.ring()
+
+
+async def _follow_engine(desk: Desk) -> None:
+    """Another engine may have another layout, which other images fit."""
+    known = desk.watch.sight.plan_id
+    while True:
+        rung = desk.board.bell.next()
+        if desk.watch.sight.plan_id != known:
+            known = desk.watch.sight.plan_id
+            await desk.stager.know(known)
+        await rung.wait()
+
+
+async def _run(settings: Settings) -> None:
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    await serve(settings, stopping)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    settings = parse(argv)
+    try:
+        check(settings)
+    except BadFlag as error:
+        sys.stderr.write(f"weightrollout-agent: {error}\n")
+        return 2
+    asyncio.run(_run(settings))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

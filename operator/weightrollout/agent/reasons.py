@@ -1,0 +1,53 @@
+"""Every reason this agent gives, in one place; stable, because operators match on them."""
+
+from enum import StrEnum
+
+
+class RefusalReason(StrEnum):
+    """Why a call was refused. Nothing was changed."""
+
+    NO_OWNER = "NoOwner"  # a mutating call before the first Hello
+    STALE_EPOCH = "StaleEpoch"  # a newer leader has spoken
+    FOREIGN_OWNER = "ForeignOwner"  # another WeightRollout owns this agent
+    BUSY = "Busy"  # another transaction runs or is reserved
+    TRANSACTION_ENDED = "TransactionEnded"
+    NOT_RESERVED = "NotReserved"  # the reservation ended by its ttl, or never was
+    NOT_STAGED = "NotStaged"
+    POISONED = "Poisoned"
+    ENGINE_UNREACHABLE = "EngineUnreachable"
+    JOURNAL_UNWRITABLE = "JournalUnwritable"
+    BAD_REQUEST = "BadRequest"
+    STOPPING = "AgentStopping"
+
+
+class NotReadyReason(StrEnum):
+    """Why the readiness port answers 503."""
+
+    ENGINE_UNREACHABLE = "EngineUnreachable"
+    POISONED = "Poisoned"
+    SWAPPING = "Swapping"
+    RESERVED = "Reserved"
+    ENGINE_PAUSED = "EnginePaused"
+    SERVING_UNKNOWN = "ServingUnknown"  # nobody can name what is loaded
+    STABLE_UNREADABLE = "StableUnreadable"  # nobody can say what should be
+    NOT_SERVING_TOLD = "NotServingTold"  # something else is loaded than should be
+
+
+class IncompatibleReason(StrEnum):
+    """Why this engine cannot be swapped; more come from weights.preflight."""
+
+    ENGINE_TOO_OLD = "EngineTooOld"
+    NO_TRANSFER_BACKEND = "NoTransferBackend"
+
+
+class Refused(Exception):
+    """Ends a call with a Refusal."""
+
+    def __init__(
+        self, reason: str, message: str, *, epoch: int = 0, failure_class: str = ""
+    ) -> None:
+        super().__init__(f"{reason}: {message}")
+        self.reason = reason
+        self.message = message
+        self.epoch = epoch
+        self.failure_class = failure_class

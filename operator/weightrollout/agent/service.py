@@ -1,0 +1,215 @@
+"""agent.proto: every call is let in by the fence, then done by the part that owns it."""
+
+# ruff: noqa: N802 - the methods' names are the proto's
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import grpc
+import grpc.aio
+
+from weightrollout.agent import fence, wire_form
+from weightrollout.agent.engine_watch import EngineWatch
+from weightrollout.agent.reasons import RefusalReason, Refused
+from weightrollout.agent.restart import Restarter
+from weightrollout.agent.stage import Stager
+from weightrollout.agent.state import Board
+from weightrollout.agent.swaps import Swaps, write
+from weightrollout.clock import Clock
+from weightrollout.metrics import Metrics
+from weightrollout.swap.book import Book, Reservation
+from weightrollout.swap.journal import Journal
+from weightrollout.swap.records import BASELINE, Content
+from weightrollout.wire.agent import agent_pb2 as pb
+from weightrollout.wire.agent import agent_pb2_grpc as grpc_stubs
+
+REFUSAL_KEY: Final = "weightrollout-refusal-bin"
+DEFAULT_HEARTBEAT_S: Final = 5.0
+LEAST_HEARTBEAT_S: Final = 0.05
+MAX_TTL_S: Final = 3600.0
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """The parts that do the work."""
+
+    journal: Journal
+    board: Board
+    watch: EngineWatch
+    stager: Stager
+    swaps: Swaps
+    restarter: Restarter
+    clock: Clock
+    metrics: Metrics
+
+
+class AgentService(grpc_stubs.AgentServicer):
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def Hello(self, request: pb.HelloRequest, context: Context) -> pb.AgentState:
+        journal = self._desk.journal
+        with_fence = wire_form.fence(request.fence)
+        try:
+            new = fence.hello(journal.book, with_fence, takeover=request.takeover)
+            await self._adopt(new)
+        except Refused as refused:
+            await _refuse(context, refused)
+        return self._state()
+
+    async def Watch(
+        self, request: pb.WatchRequest, context: Context
+    ) -> AsyncIterator[pb.AgentState]:
+        beat_s = max(LEAST_HEARTBEAT_S, request.heartbeat_seconds or DEFAULT_HEARTBEAT_S)
+        while True:
+            rung = self._desk.board.bell.next()
+            yield self._state()
+            await _wait(rung, beat_s)
+
+    async def Stage(
+        self, request: pb.StageRequest, context: Context
+    ) -> AsyncIterator[pb.StageProgress]:
+        try:
+            await self._admit(request.fence)
+            want = wire_form.content(request.weights)
+            if not want.uri:
+                raise Refused(RefusalReason.BAD_REQUEST, "weights need a uri")
+            sight = await self._desk.watch.fresh(1.0)
+            if not self._desk.watch.reachable():
+                raise Refused(RefusalReason.ENGINE_UNREACHABLE, "the engine does not answer")
+            if sight.refusal is not None:
+                raise Refused(sight.refusal.reason, sight.refusal.message)
+            keep = self._keep(request)
+            job = await self._desk.stager.stage(want, sight, keep)
+        except Refused as refused:
+            await _refuse(context, refused)
+            return
+        sent: pb.StageProgress | None = None
+        while True:
+            rung = self._desk.board.bell.next()
+            ended = job.task.done()
+            progress = wire_form.staging(job.progress)
+            if progress != sent:
+                sent = progress
+                yield progress
+            if ended:
+                return
+            await _wait(rung, DEFAULT_HEARTBEAT_S)
+
+    async def Reserve(self, request: pb.ReserveRequest, context: Context) -> pb.ReserveResponse:
+        try:
+            await self._admit(request.fence)
+            if not request.txn or not 0 < request.ttl_seconds <= MAX_TTL_S:
+                raise Refused(
+                    RefusalReason.BAD_REQUEST, f"txn and a ttl up to {MAX_TTL_S:g} s are needed"
+                )
+            await self._desk.swaps.reserve(
+                Reservation(
+                    txn=request.txn,
+                    take_out=wire_form.take_out(request.take_out),
+                    ttl_s=request.ttl_seconds,
+                    weights=wire_form.swappable(request.weights),
+                )
+            )
+        except Refused as refused:
+            await _refuse(context, refused)
+        return pb.ReserveResponse()
+
+    async def Swap(
+        self, request: pb.SwapRequest, context: Context
+    ) -> AsyncIterator[pb.SwapProgress]:
+        swaps = self._desk.swaps
+        try:
+            await self._admit(request.fence)
+            await swaps.start(wire_form.swap_request(request, self._last_good()))
+        except Refused as refused:
+            await _refuse(context, refused)
+            return
+        while True:
+            rung = self._desk.board.bell.next()
+            transaction = swaps.find(request.txn)
+            if transaction is None:  # ended, and pushed out of memory by later ones
+                return
+            yield pb.SwapProgress(transaction=wire_form.transaction(transaction))
+            if transaction.outcome is not None and self._desk.board.live is None:
+                return
+            await _wait(rung, DEFAULT_HEARTBEAT_S)
+
+    async def Release(self, request: pb.ReleaseRequest, context: Context) -> pb.ReleaseResponse:
+        try:
+            await self._admit(request.fence)
+            await self._desk.swaps.release(request.txn)
+        except Refused as refused:
+            await _refuse(context, refused)
+        return pb.ReleaseResponse()
+
+    async def RestartEngine(
+        self, request: pb.RestartEngineRequest, context: Context
+    ) -> pb.RestartEngineResponse:
+        try:
+            await self._admit(request.fence)
+            serve = wire_form.content(request.serve) if request.serve.digest else BASELINE
+            instance = await self._desk.restarter.restart(serve, request.reason)
+        except Refused as refused:
+            await _refuse(context, refused)
+        return pb.RestartEngineResponse(instance=instance)
+
+    # -- shared ---------------------------------------------------------------------------
+
+    async def _admit(self, message: pb.Fence) -> None:
+        await self._adopt(fence.admit(self._desk.journal.book, wire_form.fence(message)))
+
+    async def _adopt(self, new: Book) -> None:
+        if new != self._desk.journal.book:
+            await write(self._desk.journal, new)
+            self._desk.board.bell.ring()
+
+    def _state(self) -> pb.AgentState:
+        desk = self._desk
+        return wire_form.agent_state(
+            desk.journal.book,
+            desk.board,
+            desk.watch.sight,
+            reachable=desk.watch.reachable(),
+            now=desk.clock.monotonic(),
+        )
+
+    def _last_good(self) -> Content | None:
+        """What can be gone back to in place: proven once, and its image is still here."""
+        good = self._desk.journal.book.last_good
+        return good if good is not None and good.digest in self._desk.board.staged else None
+
+    def _keep(self, request: pb.StageRequest) -> set[str]:
+        """Digests whose images may still be asked for."""
+        now = self._desk.journal.book
+        keep = set(request.keep)
+        if now.running is not None:
+            keep.add(now.running.state.request.target.digest)
+            if now.running.state.request.last_good is not None:
+                keep.add(now.running.state.request.last_good.digest)
+        if now.reservation is not None:
+            keep.add(now.reservation.weights.digest)
+        if request.keep_last_good:
+            keep |= {each.digest for each in (now.last_good, now.told) if each is not None}
+        return keep
+
+
+async def _refuse(context: Context, refused: Refused) -> None:
+    """Ends the call."""
+    await context.abort(
+        grpc.StatusCode.FAILED_PRECONDITION,
+        f"{refused.reason}: {refused.message}",
+        ((REFUSAL_KEY, wire_form.refusal(refused).SerializeToString()),),
+    )
+
+
+async def _wait(rung: asyncio.Event, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await rung.wait()
+    except TimeoutError:
+        pass

@@ -1,0 +1,46 @@
+"""Read what the fleet's ConfigMap says is stable, as the kubelet mounts it."""
+
+import json
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from weightrollout.api.names import STABLE_KEY
+from weightrollout.swap.records import BASELINE, Content
+
+SCHEMA: Final = 1
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Stable:
+    """`content` None: there is a file and it cannot be understood, so nobody knows."""
+
+    content: Content | None
+
+
+#: No folder, no file: the fleet has no stable version but what its engines start with.
+ABSENT: Final = Stable(BASELINE)
+
+
+def read(folder: Path | None) -> Stable:
+    if folder is None:
+        return ABSENT
+    path = folder / STABLE_KEY
+    try:
+        said = json.loads(path.read_text())
+    except FileNotFoundError:
+        return ABSENT
+    except (OSError, ValueError) as error:
+        log.warning("%s cannot be read: %s", path, error)
+        return Stable(None)
+    if not isinstance(said, dict) or said.get("schema") != SCHEMA:
+        log.warning("%s has another schema than %d: upgrade the agent", path, SCHEMA)
+        return Stable(None)
+    fields = [said.get(key) for key in ("revision", "version", "uri", "digest")]
+    if not all(isinstance(field, str) for field in fields):
+        log.warning("%s lacks revision, version, uri or digest", path)
+        return Stable(None)
+    return Stable(Content(*(str(field) for field in fields)))

@@ -1,0 +1,140 @@
+"""Stage one checkpoint at a time, in a thread, beside the serving engine."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Final
+
+from weightrollout.agent.engine_watch import EngineSight
+from weightrollout.agent.state import Board, Staging
+from weightrollout.api.swap import FailureClass
+from weightrollout.clock import Clock
+from weightrollout.metrics import AGENT_STAGED_BYTES, AGENT_STAGING_SECONDS, Metrics
+from weightrollout.swap.records import Content
+from weightrollout.weights.errors import WeightsError
+from weightrollout.weights.staging import StageCount, Store
+
+#: Progress that goes to the wire; the store counts about as often.
+PROGRESS_S: Final = 0.1
+
+log = logging.getLogger(__name__)
+
+
+class Stager:
+    """Owns `board.staging` and `board.staged`."""
+
+    def __init__(self, store: Store, board: Board, clock: Clock, metrics: Metrics) -> None:
+        self._store = store
+        self._board = board
+        self._clock = clock
+        self._metrics = metrics
+        self._job: _Job | None = None
+        self._plan_id = ""
+
+    async def know(self, plan_id: str) -> None:
+        """Which images fit the engine of this plan; "" when it cannot be swapped."""
+        self._plan_id = plan_id
+        staged = await asyncio.to_thread(self._store.staged, plan_id) if plan_id else frozenset()
+        if staged != self._board.staged and plan_id == self._plan_id:
+            self._board.staged = staged
+            self._board.bell.ring()
+
+    async def stage(self, want: Content, sight: EngineSight, keep: Collection[str]) -> "_Job":
+        """Join the same staging, or replace another: the operator wants the newest."""
+        job = self._job
+        if job is not None and not job.task.done():
+            if job.want == (want.uri, want.digest) and job.instance == sight.instance:
+                return job
+            job.cancelled.set()
+            await asyncio.wait({job.task})
+        job = _Job(want, sight.instance)
+        self._job = job
+        self._show(Staging(uri=want.uri, digest=want.digest))
+        job.task = asyncio.create_task(self._run(job, want, sight, keep), name="stage")
+        return job
+
+    async def stop(self) -> None:
+        if self._job is not None and not self._job.task.done():
+            self._job.cancelled.set()
+            await asyncio.wait({self._job.task})
+
+    async def _run(
+        self, job: "_Job", want: Content, sight: EngineSight, keep: Collection[str]
+    ) -> None:
+        begun = self._clock.monotonic()
+        loop = asyncio.get_running_loop()
+
+        def progress(count: StageCount) -> None:  # in the store's thread
+            loop.call_soon_threadsafe(self._count, job, count)
+
+        try:
+            index = await asyncio.to_thread(self._work, job, want, sight, keep, progress)
+        except WeightsError as error:
+            self._fail(job, error.failure_class, error.reason, error.message)
+        except Exception as error:  # the door of a thread: a bug must end the stream, not hang it
+            log.exception("staging %s", want.uri)
+            self._fail(job, FailureClass.ENVIRONMENT, "StagingCrashed", repr(error))
+        else:
+            self._metrics.histogram(AGENT_STAGING_SECONDS).observe(self._clock.monotonic() - begun)
+            job.progress = replace(job.progress, digest=index, done=True)
+            await self.know(sight.plan_id)
+        self._end(job)
+
+    def _work(
+        self,
+        job: "_Job",
+        want: Content,
+        sight: EngineSight,
+        keep: Collection[str],
+        progress: Callable[[StageCount], None],
+    ) -> str:
+        removed = self._store.collect({*keep, want.digest} - {""})
+        if removed:
+            log.info("removed images of %s", ", ".join(removed))
+        index = self._store.stage(
+            want.uri,
+            digest=want.digest or None,
+            reports=sight.reports,
+            progress=progress,
+            cancelled=job.cancelled.is_set,
+        )
+        return index.digest
+
+    def _count(self, job: "_Job", count: StageCount) -> None:
+        if job is not self._job or job.progress.done:
+            return
+        read = max(0, count.bytes - job.progress.bytes)
+        self._metrics.counter(AGENT_STAGED_BYTES).inc(read)
+        job.progress = replace(job.progress, bytes=count.bytes, total=count.total)
+        now = self._clock.monotonic()
+        if now - job.told_at >= PROGRESS_S:
+            job.told_at = now
+            self._show(job.progress)
+
+    def _fail(self, job: "_Job", failure_class: FailureClass, reason: str, message: str) -> None:
+        job.progress = replace(
+            job.progress, done=True, failure_class=failure_class, reason=reason, message=message
+        )
+
+    def _end(self, job: "_Job") -> None:
+        """A failure stays on the board until the next staging; a success is in `staged`."""
+        self._show(job.progress if job.progress.reason else None)
+
+    def _show(self, staging: Staging | None) -> None:
+        self._board.staging = staging
+        self._board.bell.ring()
+
+
+class _Job:
+    """One staging. `progress` is complete, and final once it is `done`."""
+
+    task: asyncio.Task[None]
+
+    def __init__(self, want: Content, instance: str) -> None:
+        self.want = (want.uri, want.digest)
+        self.instance = instance
+        self.cancelled = threading.Event()
+        self.progress = Staging(uri=want.uri, digest=want.digest)
+        self.told_at = float("-inf")

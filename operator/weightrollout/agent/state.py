@@ -1,0 +1,116 @@
+"""The one observable state of this agent: everything known, and a bell that rings on change.
+
+What is loaded, what should be, and whether the pod is ready are derived here and nowhere else.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+from weightrollout.agent import stable
+from weightrollout.agent.engine_watch import EngineSight
+from weightrollout.agent.readiness import Facts, Swapping
+from weightrollout.agent.stable import Stable
+from weightrollout.api.spec import TakeOut
+from weightrollout.api.swap import FailureClass
+from weightrollout.swap.book import Book, Transaction, touched
+from weightrollout.swap.records import BASELINE, Content
+
+#: The probe's period: an older answer of the engine does not count.
+PROBE_S: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """The staging that runs, or the newest one when it failed."""
+
+    uri: str
+    digest: str = ""
+    bytes: int = 0
+    total: int = 0
+    done: bool = False
+    failure_class: FailureClass | None = None
+    reason: str = ""
+    message: str = ""
+
+
+class Bell:
+    """Wakes everyone who waits for a change."""
+
+    def __init__(self) -> None:
+        self._rung = asyncio.Event()
+
+    def ring(self) -> None:
+        rung, self._rung = self._rung, asyncio.Event()
+        rung.set()
+
+    def next(self) -> "asyncio.Event":
+        """Take it before reading the state, wait for it after: no change is missed."""
+        return self._rung
+
+
+@dataclass
+class Board:
+    """Written by the parts that own each field; read by all."""
+
+    bell: Bell
+    stable: Stable = stable.ABSENT
+    staged: frozenset[str] = frozenset()
+    staging: Staging | None = None
+    live: Transaction | None = None  # of the running transaction
+    reserved_until: float | None = None  # monotonic seconds
+
+
+def loaded(book: Book, sight: EngineSight) -> Content | None:
+    """What the process that answers was proven to hold. None: nobody can name it."""
+    if not sight.instance or book.poisoned == sight.instance:
+        return None
+    if book.running is not None and book.running.state.maybe_started:
+        return None
+    serving = book.serving
+    if serving is not None and serving.instance == sight.instance:
+        renamed = sight.weight_version not in ("", serving.content.version)
+        return None if renamed else serving.content
+    return BASELINE if is_baseline(book, sight) else None
+
+
+def is_baseline(book: Book, sight: EngineSight) -> bool:
+    """This process was never touched since its start.
+
+    After a lost journal the receipts in the handover volume speak for it: the plugin writes one in
+    every update and removes them all when an engine starts.
+    """
+    if not sight.instance or touched(book) == sight.instance:
+        return False
+    return sight.weight_version == BASELINE.version and not (book.lost and sight.receipted)
+
+
+def wanted(book: Book, stable_: Stable) -> Content | None:
+    """What it is meant to serve: told, else its own last verified, else stable. None: unknown."""
+    if book.told is not None:
+        return book.told
+    if book.serving is not None:
+        return book.serving.content
+    return stable_.content
+
+
+def facts(book: Book, board: Board, sight: EngineSight, now: float) -> Facts:
+    state = book.running.state if book.running else None
+    return Facts(
+        answering=sight.answered_within(PROBE_S, now),
+        same_instance=state is None or state.instance == sight.instance,
+        swapping=_swapping(book),
+        poisoned=book.poisoned != "" and book.poisoned == sight.instance,
+        paused=sight.paused,
+        loaded=loaded(book, sight),
+        wanted=wanted(book, board.stable),
+    )
+
+
+def _swapping(book: Book) -> Swapping:
+    if book.running is not None:
+        out = book.running.take_out is TakeOut.ENDPOINT
+        return Swapping.OUT if out else Swapping.IN_SERVICE
+    if book.reservation is not None and book.reservation.take_out is TakeOut.ENDPOINT:
+        return Swapping.RESERVED_OUT
+    return Swapping.NO

@@ -1,0 +1,260 @@
+"""Reserve, run and finish transactions: one at a time, each step journaled before it is answered."""
+
+import asyncio
+import logging
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from weightrollout.agent.engine_watch import EngineSight, EngineWatch
+from weightrollout.agent.reasons import RefusalReason, Refused
+from weightrollout.agent.state import Board
+from weightrollout.api.swap import FailureClass, Outcome
+from weightrollout.clock import Clock
+from weightrollout.engine.protocol import Engine, Inference
+from weightrollout.metrics import AGENT_PAUSE, AGENT_PHASE_SECONDS, AGENT_SWAPS, Metrics
+from weightrollout.swap import book, machine
+from weightrollout.swap.backends.shared_memory import SharedMemory, forget_others
+from weightrollout.swap.book import Reservation, Transaction
+from weightrollout.swap.journal import Journal, JournalUnwritable
+from weightrollout.swap.records import Content, Failure, SwapRequest, SwapState
+from weightrollout.swap.run import Hands, SwapRun
+from weightrollout.weights.staging import Store
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a swap needs of the agent."""
+
+    journal: Journal
+    board: Board
+    watch: EngineWatch
+    store: Store
+    engine: Engine
+    inference: Inference
+    handover: Path
+    clock: Clock
+    metrics: Metrics
+
+
+class Swaps:
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._task: asyncio.Task[None] | None = None
+        self._expiry: asyncio.TimerHandle | None = None
+
+    # -- reservation ----------------------------------------------------------------------
+
+    async def reserve(self, wish: Reservation) -> None:
+        """Raises Refused. The same transaction again renews the ttl."""
+        journal = self._parts.journal
+        if journal.book.running is not None and journal.book.running.state.txn == wish.txn:
+            return
+        self._refuse_other(wish.txn)
+        if book.find(journal.book, wish.txn) is not None:
+            raise Refused(RefusalReason.TRANSACTION_ENDED, f"{wish.txn} has ended already")
+        await self._refuse_unfit(wish.weights)
+        self._refuse_other(wish.txn)  # what was awaited may have let another one in
+        await write(journal, replace(journal.book, reservation=wish))
+        self._arm(wish)
+        self._parts.board.bell.ring()
+
+    async def release(self, txn: str) -> None:
+        """Give a reservation back; what is not reserved is released already."""
+        journal = self._parts.journal
+        reservation = journal.book.reservation
+        if reservation is None or (txn and reservation.txn != txn):
+            return
+        self._disarm()
+        await write(journal, replace(journal.book, reservation=None))
+        self._parts.board.bell.ring()
+
+    def _arm(self, reservation: Reservation) -> None:
+        self._disarm()
+        self._parts.board.reserved_until = self._parts.clock.monotonic() + reservation.ttl_s
+        loop = asyncio.get_running_loop()
+        self._expiry = loop.call_later(reservation.ttl_s, self._expire, reservation.txn)
+
+    def _disarm(self) -> None:
+        self._parts.board.reserved_until = None
+        if self._expiry is not None:
+            self._expiry.cancel()
+            self._expiry = None
+
+    def _expire(self, txn: str) -> None:
+        journal = self._parts.journal
+        if journal.book.reservation is None or journal.book.reservation.txn != txn:
+            return
+        log.warning("reservation of %s ended by its ttl", txn)
+        ended = replace(journal.book, reservation=None)
+        try:
+            journal.put(ended)
+        except JournalUnwritable as error:
+            # Out of service for ever would be worse than a reservation that a restart finds again.
+            log.error("reservation of %s: %s", txn, error)
+            journal.book = ended
+        self._disarm()
+        self._parts.board.bell.ring()
+
+    # -- transaction ----------------------------------------------------------------------
+
+    async def start(self, request: SwapRequest) -> None:
+        """Begin, or find begun or ended. Raises Refused."""
+        journal = self._parts.journal
+        if book.find(journal.book, request.txn) is not None:
+            return
+        self._refuse_other(request.txn)
+        if journal.book.running is not None:
+            return
+        self._refuse_unreserved(request)
+        sight = await self._refuse_unfit(request.target)
+        self._refuse_unreserved(request)
+        reservation = journal.book.reservation
+        assert reservation is not None
+        state = machine.begin(request, sight.instance)
+        try:
+            journal.put(book.begun(journal.book, state, reservation.take_out))
+        except JournalUnwritable as error:
+            raise Refused(RefusalReason.JOURNAL_UNWRITABLE, str(error)) from error
+        self._disarm()
+        self._spawn(state, sight)
+
+    def find(self, txn: str) -> Transaction | None:
+        live = self._parts.board.live
+        return live if live and live.txn == txn else book.find(self._parts.journal.book, txn)
+
+    async def recover(self) -> None:
+        """After a start of this agent: finish or undo what was under way, with nobody asking."""
+        journal = self._parts.journal
+        if journal.book.reservation is not None:
+            self._arm(journal.book.reservation)
+        if journal.book.running is None:
+            return
+        state = machine.recover(journal.book.running.state)
+        log.warning("continuing swap %s, found at %s", state.txn, state.step)
+        self._spawn(state, await self._parts.watch.fresh(0.0))
+
+    async def stop(self, grace_s: float) -> None:
+        """Let a running swap end within the grace; what is left is in the journal."""
+        self._disarm()
+        if self._task is None or self._task.done():
+            return
+        await asyncio.wait({self._task}, timeout=grace_s)
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    def _spawn(self, state: SwapState, sight: EngineSight) -> None:
+        parts = self._parts
+        parts.watch.forget_reading()
+        forget_others(parts.handover, state.txn)
+        reports = sight.reports if sight.instance == state.instance else ()
+        backend = SharedMemory(parts.store, parts.handover, reports, parts.clock)
+        run = SwapRun(
+            Hands(parts.engine, parts.inference, backend, parts.clock),
+            state,
+            record=lambda now: parts.journal.put(book.noted(parts.journal.book, now)),
+            changed=self._show,
+        )
+        self._show(run.transaction())
+        self._task = asyncio.create_task(self._run(run), name=f"swap {state.txn}")
+
+    async def _run(self, run: SwapRun) -> None:
+        try:
+            state = await run.run()
+        except Exception as error:  # the door of the task: a bug must end in an outcome
+            log.exception("swap %s", run.state.txn)
+            state = _crashed(run.state, error)
+        await self._finish(state, replace(run.transaction(), outcome=state.outcome))
+
+    async def _finish(self, state: SwapState, transaction: Transaction) -> None:
+        journal, board = self._parts.journal, self._parts.board
+        transaction = replace(transaction, failure=state.failure)
+        ended = book.ended(journal.book, state, transaction)
+        try:
+            journal.put(ended)
+        except JournalUnwritable as error:
+            # A restart would find the transaction running and read the same end back.
+            log.error("outcome of %s: %s", state.txn, error)
+            journal.book = ended
+        board.live = None
+        self._count(transaction)
+        log.info("swap %s: %s", state.txn, _told(transaction))
+        await self._parts.watch.ask()
+        await self._parts.watch.read_back()
+        board.bell.ring()
+
+    def _show(self, transaction: Transaction) -> None:
+        self._parts.board.live = transaction
+        self._parts.board.bell.ring()
+
+    def _count(self, ended: Transaction) -> None:
+        metrics, failure = self._parts.metrics, ended.failure
+        labels = (failure.failure_class, failure.reason) if failure else ("", "")
+        metrics.counter(AGENT_SWAPS).labels(ended.outcome, *labels).inc()
+        if ended.pause_millis:
+            metrics.histogram(AGENT_PAUSE).observe(ended.pause_millis / 1000)
+        for each in ended.timings:
+            metrics.histogram(AGENT_PHASE_SECONDS).labels(each.phase).observe(each.millis / 1000)
+
+    # -- gates ----------------------------------------------------------------------------
+
+    def _refuse_other(self, txn: str) -> None:
+        now = self._parts.journal.book
+        if now.running is not None and now.running.state.txn != txn:
+            raise Refused(RefusalReason.BUSY, f"transaction {now.running.state.txn} is running")
+        if now.reservation is not None and now.reservation.txn != txn:
+            raise Refused(RefusalReason.BUSY, f"reserved for {now.reservation.txn}")
+
+    def _refuse_unreserved(self, request: SwapRequest) -> None:
+        reservation = self._parts.journal.book.reservation
+        if reservation is None or reservation.txn != request.txn:
+            raise Refused(RefusalReason.NOT_RESERVED, f"{request.txn} holds no reservation")
+        if not reservation.weights.same_weights(request.target):
+            raise Refused(
+                RefusalReason.NOT_RESERVED,
+                f"reserved for {reservation.weights.version}, not for {request.target.version}",
+            )
+
+    async def _refuse_unfit(self, weights: Content) -> EngineSight:
+        """The engine can take these weights now."""
+        sight = await self._parts.watch.fresh(1.0)
+        if not self._parts.watch.reachable():
+            raise Refused(
+                RefusalReason.ENGINE_UNREACHABLE,
+                "the engine does not answer",
+                failure_class=FailureClass.POD,
+            )
+        if self._parts.journal.book.poisoned == sight.instance:
+            raise Refused(RefusalReason.POISONED, "the engine must be restarted first")
+        if sight.refusal is not None:
+            raise Refused(sight.refusal.reason, sight.refusal.message)
+        if await asyncio.to_thread(self._parts.store.index, weights.digest, sight.plan_id) is None:
+            raise Refused(
+                RefusalReason.NOT_STAGED, f"{weights.digest} has no image for this engine: stage it"
+            )
+        return sight
+
+
+def _crashed(state: SwapState, error: Exception) -> SwapState:
+    """Out and reported: after a pause nobody can say what the engine holds."""
+    outcome = Outcome.POISONED if state.pause_sent else Outcome.UNTOUCHED
+    failure = Failure(FailureClass.POD, "AgentCrashed", f"around {state.step}: {error!r}")
+    return replace(state, outcome=outcome, looking=None, failure=failure)
+
+
+def _told(ended: Transaction) -> str:
+    failure = ended.failure
+    why = f" ({failure.failure_class} {failure.reason}: {failure.message})" if failure else ""
+    return f"{ended.outcome}{why}, paused {ended.pause_millis:.1f} ms"
+
+
+async def write(journal: Journal, new: book.Book) -> None:
+    """Durable before it is answered. Raises Refused."""
+    try:
+        journal.put(new)
+        await journal.sync()
+    except JournalUnwritable as error:
+        raise Refused(
+            RefusalReason.JOURNAL_UNWRITABLE, str(error), failure_class=FailureClass.ENVIRONMENT
+        ) from error

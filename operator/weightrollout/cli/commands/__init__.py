@@ -1,0 +1,1 @@
+"""One file per command: its options, its help with worked examples, its exit codes."""

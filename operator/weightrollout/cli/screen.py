@@ -1,0 +1,73 @@
+"""Where views go: a terminal is redrawn in place, anything else gets one block per change."""
+
+from enum import StrEnum
+from typing import Final, Self
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from weightrollout.cli.render import ASCII, LINES, Glyphs, as_json, tree
+from weightrollout.cli.view import View
+from weightrollout.clock import Clock
+
+AGES_PER_SECOND: Final = 1.0  # a hold's age grows while nothing else changes
+
+
+class Output(StrEnum):
+    TREE = "tree"
+    JSON = "json"
+
+
+class Screen:
+    """Use as a context manager. `watch`: more than one view will come."""
+
+    def __init__(self, output: Output, *, watch: bool, console: Console, clock: Clock) -> None:
+        self._output = output
+        self._watch = watch
+        self._console = console
+        self._clock = clock
+        self._glyphs = glyphs_for(console)
+        self._shown: View | None = None
+        self._live: Live | None = None
+        if watch and output is Output.TREE and console.is_terminal:
+            self._live = Live(
+                console=console, get_renderable=self._tree, refresh_per_second=AGES_PER_SECOND
+            )
+
+    def __enter__(self) -> Self:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def show(self, view: View) -> None:
+        """Draws nothing when nothing changed."""
+        if view == self._shown:
+            return
+        first = self._shown is None
+        self._shown = view
+        if self._live is not None:
+            self._live.refresh()
+        elif self._output is Output.JSON:
+            # One line each in a watch, so that a reader can take them apart.
+            self._print(Text(as_json(view, indent=None if self._watch else 2)))
+        else:
+            self._print(Text("" if first else "\n").append_text(self._tree()))
+
+    def _tree(self) -> Text:
+        if self._shown is None:
+            return Text()
+        return tree(self._shown, self._clock.wall(), self._glyphs)
+
+    def _print(self, text: Text) -> None:
+        self._console.print(text, soft_wrap=True)
+
+
+def glyphs_for(console: Console) -> Glyphs:
+    """Plain ASCII where lines could become rubbish: no terminal, no colour wanted, no UTF-8."""
+    plain = not console.is_terminal or console.no_color or console.is_dumb_terminal
+    return ASCII if plain or console.encoding != "utf-8" else LINES

@@ -1,0 +1,242 @@
+"""What is true about one rollout, ready to be shown.
+
+In: the WeightRollout as the API server has it, and its pods. Out: one `View`; text and JSON are both
+made from it. Numbers stay numbers. Fields and words that a newer operator writes are passed over.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from weightrollout.api.conditions import ConditionType
+from weightrollout.kube.pods import Pod
+
+Json = Mapping[str, Any]
+
+#: Shown for a fleet that nobody has looked at.
+NO_STATUS: Final = "no status yet: does an operator run for this namespace?"
+NOT_SEEN: Final = "the operator has not seen the newest change of the spec yet"
+
+
+class Outcome(StrEnum):
+    COMPLETE = "Complete"  # every pod serves what is desired
+    STALLED = "Stalled"  # it does not go on without a person
+    UNDER_WAY = "UnderWay"  # it moves, or waits for something that is named
+
+
+class PodState(StrEnum):
+    """From its labels and conditions; the operator knows more and says it in status."""
+
+    UPDATED = "Updated"  # Ready, and put in with the target
+    SERVING = "Serving"  # Ready, with something else
+    OUT = "Out"  # runs and is not Ready: it swaps, restarts, or is broken
+    STARTING = "Starting"
+    ENDING = "Ending"
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsName:
+    version: str
+    digest: str | None
+    revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class HoldView:
+    gate: str
+    reason: str
+    message: str
+    since: str  # RFC 3339
+    pods: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PausesView:
+    last: int
+    p50: int
+    p99: int
+    max: int
+
+
+@dataclass(frozen=True, slots=True)
+class StagingView:
+    bytes: int
+    total: int
+    pods: int
+
+
+@dataclass(frozen=True, slots=True)
+class PodLine:
+    name: str
+    state: PodState
+    reason: str  # CamelCase; "" when there is nothing to explain
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionGroup:
+    """Pods by the version they were put in with; "" is: never put in by the operator."""
+
+    version: str
+    digest: str | None
+    roles: tuple[str, ...]  # of "target", "stable", "desired"
+    pods: tuple[PodLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    name: str
+    namespace: str
+    outcome: Outcome
+    phase: str
+    message: str
+    desired: WeightsName | None
+    target: WeightsName | None
+    stable: WeightsName | None
+    updated: int
+    selected: int
+    hold: HoldView | None
+    pause_millis: PausesView | None
+    staging: StagingView | None
+    versions: tuple[VersionGroup, ...]
+
+
+def view_of(rollout: Json, pods: Iterable[Pod]) -> View:
+    status: Json = rollout.get("status") or {}
+    metadata: Json = rollout["metadata"]
+    counts: Json = status.get("pods") or {}
+    seen = status.get("observedGeneration") == metadata.get("generation")
+    fleet = [pod for pod in pods if pod.counts]
+    return View(
+        name=metadata["name"],
+        namespace=metadata["namespace"],
+        outcome=_outcome(status, metadata.get("generation")),
+        phase=status.get("phase", "Pending"),
+        message=_message(status, seen=seen),
+        desired=_weights(status.get("desired")),
+        target=_weights(status.get("target")),
+        stable=_weights(status.get("stable")),
+        updated=counts.get("updated", 0),
+        selected=counts.get("selected", len(fleet)),
+        hold=_hold(status.get("hold")),
+        pause_millis=_pauses(status.get("pauseMillis")),
+        staging=_staging(status.get("staging")),
+        versions=_groups(status, fleet),
+    )
+
+
+def _outcome(status: Json, generation: int | None) -> Outcome:
+    """A condition about an older spec says nothing about this one."""
+    told = {
+        each.get("type"): each.get("status")
+        for each in status.get("conditions") or ()
+        if each.get("observedGeneration") == generation
+    }
+    if told.get(ConditionType.STALLED) == "True":
+        return Outcome.STALLED
+    if told.get(ConditionType.READY) == "True":
+        return Outcome.COMPLETE
+    return Outcome.UNDER_WAY
+
+
+def _message(status: Json, *, seen: bool) -> str:
+    if not status:
+        return NO_STATUS
+    if not seen:
+        return NOT_SEEN
+    message: str = status.get("message", "")
+    return message
+
+
+def _weights(said: Json | None) -> WeightsName | None:
+    if not said:
+        return None
+    return WeightsName(said.get("version", ""), said.get("digest"), said.get("revision", ""))
+
+
+def _hold(said: Json | None) -> HoldView | None:
+    if not said:
+        return None
+    return HoldView(
+        gate=said.get("gate", ""),
+        reason=said.get("reason", ""),
+        message=said.get("message", ""),
+        since=said.get("since", ""),
+        pods=tuple(said.get("pods") or ()),
+    )
+
+
+def _pauses(said: Json | None) -> PausesView | None:
+    if not said:
+        return None
+    return PausesView(said["last"], said["p50"], said["p99"], said["max"])
+
+
+def _staging(said: Json | None) -> StagingView | None:
+    if not said:
+        return None
+    return StagingView(said["bytes"], said["total"], said["pods"])
+
+
+def _groups(status: Json, pods: list[Pod]) -> tuple[VersionGroup, ...]:
+    """Where the fleet goes first, then where undo leads, then the rest by name."""
+    named = {role: _weights(status.get(role)) for role in ("target", "stable", "desired")}
+    digests = {
+        each["version"]: each.get("digest")
+        for each in (*(status.get("versions") or ()), *filter(None, map(status.get, named)))
+    }
+    target = named["target"].version if named["target"] else None
+
+    def roles(version: str) -> tuple[str, ...]:
+        return tuple(role for role, said in named.items() if said and said.version == version)
+
+    def place(version: str) -> tuple[int, str]:
+        order = {"target": 0, "stable": 1, "desired": 2}
+        return min((order[role] for role in roles(version)), default=3), version
+
+    lines = _PodLines(status, target)
+    return tuple(
+        VersionGroup(
+            version=version,
+            digest=digests.get(version),
+            roles=roles(version),
+            pods=tuple(
+                lines.line(pod)
+                for pod in sorted(pods, key=lambda pod: pod.name)
+                if pod.version_label == version
+            ),
+        )
+        for version in sorted({pod.version_label for pod in pods}, key=place)
+    )
+
+
+class _PodLines:
+    """Joins what a pod shows with what status says about it."""
+
+    def __init__(self, status: Json, target: str | None) -> None:
+        self._target = target
+        self._hold = _hold(status.get("hold"))
+        # Newest first in status, so the first one of a pod stands.
+        self._failures: dict[str, Json] = {}
+        for failure in status.get("failures") or ():
+            self._failures.setdefault(failure["pod"], failure)
+
+    def line(self, pod: Pod) -> PodLine:
+        state = self._state(pod)
+        if state is PodState.UPDATED:
+            return PodLine(pod.name, state, "", "")
+        if failure := self._failures.get(pod.name):
+            return PodLine(pod.name, state, failure.get("reason", ""), failure.get("message", ""))
+        if self._hold is not None and pod.name in self._hold.pods:
+            return PodLine(pod.name, state, self._hold.reason, "")
+        return PodLine(pod.name, state, "", "")
+
+    def _state(self, pod: Pod) -> PodState:
+        if pod.terminating:
+            return PodState.ENDING
+        if not pod.running:
+            return PodState.STARTING
+        if not pod.ready:
+            return PodState.OUT
+        return PodState.UPDATED if pod.version_label == self._target else PodState.SERVING

@@ -1,0 +1,28 @@
+"""What every action is given."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from weightrollout.controller.agents import AgentLink, Agents
+from weightrollout.controller.calls import AgentUnreachable
+from weightrollout.controller.leader import Fence, Guard
+from weightrollout.controller.world import World
+from weightrollout.kube.revisions import Owner
+
+#: An agent pushes its state right after it acted; a heartbeat later it is not going to.
+SHOWN_S: Final = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    world: World
+    agents: Agents
+    guard: Guard  # asked right before each write and each mutating call
+    owner: Owner
+    fence: Fence
+
+    def link(self, pod_uid: str) -> AgentLink:
+        link = self.agents.link(self.owner.name, pod_uid)
+        if link is None:
+            raise AgentUnreachable("the pod has no agent to talk to any more")
+        return link

@@ -1,0 +1,37 @@
+"""Create a ControllerRevision, or write digest and verdict to it on top of what was read."""
+
+from weightrollout.clock import rfc3339
+from weightrollout.controller.act.context import Context
+from weightrollout.kube.errors import Conflict
+from weightrollout.kube.revisions import (
+    Content,
+    Facts,
+    create_revision,
+    reread_revision,
+    update_revision,
+)
+from weightrollout.rollout.actions import RecordRevision
+
+
+async def record_revision(context: Context, action: RecordRevision) -> None:
+    """A conflict changes nothing but our picture; the next plan is made from the newer one."""
+    world, ref = context.world, action.ref
+    pinned = "" if action.digest_given else ref.digest or ""
+    verdict = action.verdict.value if action.verdict is not None else ""
+    facts = Facts(
+        action.number, pinned, verdict, action.reason, action.message, rfc3339(world.clock.wall())
+    )
+    read = world.revisions.get(ref.revision)
+    context.guard()
+    try:
+        if read is None:
+            content = Content(
+                ref.version, ref.uri, (ref.digest or "") if action.digest_given else ""
+            )
+            await create_revision(
+                world.client, world.revisions, ref.revision, context.owner, content, facts
+            )
+        else:
+            await update_revision(world.client, world.revisions, read, context.owner, facts)
+    except Conflict:
+        await reread_revision(world.client, world.revisions, ref.revision)

@@ -1,0 +1,30 @@
+"""Have an agent read weights while its engine serves. A second run joins the first one's work."""
+
+import grpc.aio
+
+from weightrollout.controller.act.context import SHOWN_S, Context
+from weightrollout.controller.act.streams import follow
+from weightrollout.controller.calls import wire_fence, wire_weights
+from weightrollout.rollout.actions import Stage
+from weightrollout.wire.agent import agent_pb2 as pb
+
+
+async def stage(context: Context, action: Stage) -> None:
+    """Ends when the staging ended, well or not: its failure is in the agent's own report."""
+    link = context.link(action.pod_uid)
+    request = pb.StageRequest(
+        fence=wire_fence(context.fence),
+        weights=wire_weights(action.weights),
+        keep_last_good=action.keep_last_good,
+        keep=sorted(action.keep),
+    )
+
+    def attach() -> "grpc.aio.UnaryStreamCall[pb.StageRequest, pb.StageProgress]":
+        context.guard()
+        return link.stub.Stage(request)
+
+    last = await follow(
+        "Stage", attach, pb.StageProgress, lambda said: said.done or bool(said.failure_class)
+    )
+    if not last.failure_class:
+        await link.until(lambda seen: last.digest in seen.staged, SHOWN_S)

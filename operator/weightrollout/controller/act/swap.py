@@ -1,0 +1,62 @@
+"""Run one pod's transaction. A second run attaches to it, or reads how it ended."""
+
+import grpc.aio
+
+from weightrollout.api.spec import PauseMode
+from weightrollout.controller.act.context import SHOWN_S, Context
+from weightrollout.controller.act.streams import follow
+from weightrollout.controller.calls import wire_fence, wire_weights
+from weightrollout.metrics import SWAP_PAUSE, SWAPS
+from weightrollout.rollout.actions import SwapPod
+from weightrollout.rollout.fleet import AgentView
+from weightrollout.wire.agent import agent_pb2 as pb
+
+
+async def swap(context: Context, action: SwapPod) -> None:
+    """Ends when the transaction ended and the agent's report shows it."""
+    link = context.link(action.pod_uid)
+    request = pb.SwapRequest(
+        fence=wire_fence(context.fence),
+        txn=action.txn,
+        attempt=action.attempt,
+        weights=wire_weights(action.weights),
+        pause_mode=_pause_mode(action.pause_mode),
+        clear_cache=action.clear_cache,
+        drain_seconds=action.drain_s,
+        deadline_seconds=action.deadline_s,
+        prompts=[
+            pb.Prompt(prompt=each.prompt, max_tokens=each.max_tokens, contains=each.expect.contains)
+            for each in action.prompts
+        ],
+    )
+
+    def attach() -> "grpc.aio.UnaryStreamCall[pb.SwapRequest, pb.SwapProgress]":
+        context.guard()
+        return link.stub.Swap(request)
+
+    last = await follow(
+        "Swap", attach, pb.SwapProgress, lambda said: bool(said.transaction.outcome)
+    )
+    _measure(context, last.transaction)
+
+    def shown(seen: AgentView) -> bool:
+        said = seen.transaction
+        return said is not None and said.txn == action.txn and not said.running
+
+    await link.until(shown, SHOWN_S)
+
+
+def _measure(context: Context, ended: pb.Transaction) -> None:
+    metrics, rollout = context.world.metrics, context.owner.name
+    labels = (rollout, ended.outcome, ended.failure_class, ended.reason)
+    metrics.counter(SWAPS).labels(*labels).inc()
+    if ended.pause_millis:
+        metrics.histogram(SWAP_PAUSE).labels(rollout).observe(ended.pause_millis / 1000)
+
+
+def _pause_mode(mode: PauseMode) -> "pb.PauseMode.ValueType":
+    match mode:
+        case PauseMode.KEEP:
+            return pb.PAUSE_MODE_KEEP
+        case PauseMode.ABORT:
+            return pb.PAUSE_MODE_ABORT

@@ -1,0 +1,70 @@
+"""kopf's part: it watches the WeightRollouts and wakes us. No rule lives here.
+
+kopf writes nothing: no finalizer, no annotation, no event, no peering object.
+"""
+
+import logging
+from collections.abc import Iterator
+
+import kopf
+
+from weightrollout.api.names import API_VERSION, GROUP, KIND, PLURAL, VERSION
+from weightrollout.kube.client import Client, Json
+from weightrollout.kube.rollouts import Rollouts
+
+
+class Forever:
+    """Back-offs without an end: an API server that is away for an hour must not end the operator."""
+
+    def __iter__(self) -> Iterator[float]:
+        delay_s = 0.25
+        while True:
+            yield delay_s
+            delay_s = min(delay_s * 2, 15.0)
+
+
+def settings() -> kopf.OperatorSettings:
+    chosen = kopf.OperatorSettings()
+    chosen.posting.enabled = False
+    chosen.peering.standalone = True
+    chosen.scanning.disabled = (
+        True  # needs rights on namespaces and CRDs, and waits when it has none
+    )
+    chosen.watching.server_timeout = 300  # a whole number, else the API server answers 400
+    chosen.watching.connect_timeout = 5
+    chosen.networking.request_timeout = 30
+    chosen.networking.connect_timeout = 5
+    chosen.networking.error_backoffs = Forever()
+    chosen.queueing.idle_timeout = 0.5
+    logging.getLogger("kopf.objects").setLevel(logging.WARNING)  # a line for every event else
+    return chosen
+
+
+def registry(rollouts: Rollouts, client: Client) -> kopf.OperatorRegistry:
+    """Our own, so that nothing is global."""
+    handlers = kopf.OperatorRegistry()
+
+    @kopf.on.login(registry=handlers)
+    async def login(**_: object) -> kopf.ConnectionInfo:
+        access = await client.access()
+        scheme, _space, token = (access.authorization or "").partition(" ")
+        return kopf.ConnectionInfo(
+            server=access.server,
+            ca_path=access.ca_path,
+            certificate_path=access.certificate_path,
+            private_key_path=access.key_path,
+            scheme=scheme or None,
+            token=token or None,
+            insecure=access.insecure,
+        )
+
+    @kopf.on.event(GROUP, VERSION, PLURAL, registry=handlers)
+    async def rollout_changed(event: kopf.RawEvent, **_: object) -> None:
+        """Any event only wakes its rollout; the pass reads the truth again."""
+        body: Json = {"apiVersion": API_VERSION, "kind": KIND, **event["object"]}
+        if event["type"] == "DELETED":
+            rollouts.forget(body["metadata"]["name"], body["metadata"]["uid"])
+        else:
+            rollouts.learn(body)
+
+    return handlers

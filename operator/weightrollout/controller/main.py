@@ -1,0 +1,118 @@
+"""weightrollout-operator: the command line, the log, and the exit status.
+
+0: asked to stop. 1: a part of it died, start it again. 2: it cannot work here, the message says why.
+"""
+
+import argparse
+import asyncio
+import gc
+import json
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from weightrollout import __version__
+from weightrollout.clock import SystemClock
+from weightrollout.controller.process import Options, Process
+from weightrollout.kube.client import connect
+from weightrollout.kube.errors import KubeError
+from weightrollout.kube.lease import LeaseTimes
+from weightrollout.kube.schema import schema_problem
+from weightrollout.metrics import API_REQUESTS, Door, Metrics
+from weightrollout.rollout.plan import plan
+
+OK: Final = 0
+DIED: Final = 1
+CANNOT_WORK: Final = 2
+
+log = logging.getLogger("weightrollout")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    _log_to_stderr(options.log_format, options.log_level)
+    try:
+        lease = LeaseTimes(options.lease_seconds, options.renew_seconds, options.retry_seconds)
+        host, port = _host_port(options.http_bind)
+    except ValueError as wrong:
+        log.error("%s", wrong)
+        return CANNOT_WORK
+    # What was imported stays for ever: no collection need walk it, and neither does the interpreter's
+    # end, which takes two seconds else.
+    gc.freeze()
+    return asyncio.run(_run(options.namespace, options.kubeconfig, Options(host, port, lease)))
+
+
+async def _run(namespace: str, kubeconfig: Path | None, options: Options) -> int:
+    metrics = Metrics(Door.OPERATOR)
+    requests = metrics.counter(API_REQUESTS)
+    try:
+        async with connect(
+            namespace, kubeconfig, lambda verb, code: requests.labels(verb, code).inc()
+        ) as client:
+            if problem := await schema_problem(client):
+                log.error("%s", problem)
+                return CANNOT_WORK
+            log.info("operator %s for namespace %s", __version__, namespace)
+            await Process(client, SystemClock(), metrics, plan, options).run()
+    except KubeError as error:
+        log.error("%s", error)
+        return CANNOT_WORK
+    except Exception:
+        log.exception("the operator died; starting it again is the recovery")
+        return DIED
+    log.info("stopped")
+    return OK
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="weightrollout-operator", description="Rolls new weights into running vLLM pods."
+    )
+    parser.add_argument("--namespace", required=True, help="the one namespace it works in")
+    parser.add_argument("--kubeconfig", type=Path, help="file; default: this pod's ServiceAccount")
+    parser.add_argument(
+        "--http-bind", default="0.0.0.0:8080", metavar="HOST:PORT", help="probes, metrics"
+    )
+    parser.add_argument("--lease-seconds", type=float, default=15.0, help="others wait this long")
+    parser.add_argument(
+        "--renew-seconds", type=float, default=10.0, help="a leader stops itself then"
+    )
+    parser.add_argument("--retry-seconds", type=float, default=2.0, help="between attempts")
+    parser.add_argument("--log-format", choices=("text", "json"), default="text")
+    parser.add_argument("--log-level", choices=("DEBUG", "INFO", "WARNING"), default="INFO")
+    return parser
+
+
+def _host_port(bind: str) -> tuple[str, int]:
+    host, _, port = bind.rpartition(":")
+    if not host or not port.isdigit():
+        raise ValueError(f"--http-bind must be HOST:PORT, got: {bind}")
+    return host.strip("[]"), int(port)
+
+
+class _JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        said = {
+            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            said["trace"] = self.formatException(record.exc_info)
+        return json.dumps(said)
+
+
+def _log_to_stderr(style: str, level: str) -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    handler.setFormatter(_JsonLines() if style == "json" else plain)
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+    logging.getLogger("kopf").setLevel(logging.WARNING)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

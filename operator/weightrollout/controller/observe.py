@@ -1,0 +1,236 @@
+"""Build the frozen Fleet: the rollout, its pods, what each agent said last, revisions, work, the clock.
+
+Only translation happens here. Anything that was not said is None or a fault, never a default.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from pydantic import ValidationError
+
+from weightrollout.api.names import BASELINE_VERSION, stable_configmap
+from weightrollout.api.spec import WeightRolloutSpec
+from weightrollout.api.status import WeightRolloutStatus
+from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
+from weightrollout.clock import rfc3339
+from weightrollout.controller.leader import Fence
+from weightrollout.controller.world import World
+from weightrollout.kube.client import Json
+from weightrollout.kube.configmaps import StableRecord
+from weightrollout.kube.pods import Pod
+from weightrollout.kube.revisions import RevisionRecord
+from weightrollout.rollout.fleet import (
+    BASELINE_REVISION,
+    ActionFailure,
+    AgentFault,
+    AgentView,
+    AttemptsView,
+    EngineView,
+    Fleet,
+    Memory,
+    PodView,
+    Ref,
+    Revision,
+    StagingView,
+    TransactionView,
+    Verdict,
+    Work,
+)
+from weightrollout.wire.agent import agent_pb2 as pb
+
+
+class InvalidSpec(Exception):
+    """The API server let through what this operator cannot read; says which field and why."""
+
+
+class Said(Protocol):
+    """What an agent's link shows."""
+
+    @property
+    def seen(self) -> AgentView | AgentFault: ...
+    @property
+    def message(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What this leader adds to what the cluster shows."""
+
+    fence: Fence
+    links: Mapping[str, Said]  # by pod uid
+    work: frozenset[Work]
+    failures: tuple[ActionFailure, ...]
+    memory: Memory
+
+
+def observe(world: World, body: Json, seen: Seen) -> Fleet:
+    """Raises InvalidSpec."""
+    metadata = body["metadata"]
+    name, uid = metadata["name"], metadata["uid"]
+    return Fleet(
+        namespace=metadata["namespace"],
+        name=name,
+        uid=uid,
+        generation=int(metadata["generation"]),
+        spec=read_spec(body),
+        status=read_status(body),
+        revisions=tuple(revision_of(each) for each in revisions_of(world, name, uid)),
+        pods=tuple(pod_view(pod, seen.links.get(pod.uid)) for pod in world.pods_of(name)),
+        work=seen.work,
+        now=world.clock.monotonic(),
+        wall=rfc3339(world.clock.wall()),
+        epoch=seen.fence.epoch,
+        failures=seen.failures,
+        published=published(world.stables.get(stable_configmap(name))),
+        memory=seen.memory,
+    )
+
+
+def read_spec(body: Json) -> WeightRolloutSpec:
+    try:
+        return WeightRolloutSpec.model_validate(body.get("spec") or {})
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        field = ".".join(str(each) for each in ("spec", *first["loc"]))
+        more = f" (and {wrong.error_count() - 1} more)" if wrong.error_count() > 1 else ""
+        raise InvalidSpec(f"{field}: {first['msg']}{more}: correct the field") from wrong
+
+
+def read_status(body: Json) -> WeightRolloutStatus:
+    """The empty one when it was lost or was written by a release that this one cannot read."""
+    try:
+        return WeightRolloutStatus.model_validate(body.get("status") or {})
+    except ValidationError:
+        return WeightRolloutStatus()
+
+
+def revisions_of(world: World, rollout: str, uid: str) -> Iterable[RevisionRecord]:
+    """Ours, and orphans that carry our label. Those of an owner that was deleted vanish by themselves."""
+    mine = (r for r in world.revisions.all() if r.rollout == rollout and r.owner_uid in (uid, ""))
+    return sorted(mine, key=lambda record: (record.number, record.name))
+
+
+def revision_of(record: RevisionRecord) -> Revision:
+    digest = record.given_digest or record.pinned_digest or None
+    return Revision(
+        ref=Ref(record.name, record.version, record.uri, digest),
+        number=record.number,
+        digest_given=bool(record.given_digest),
+        verdict=Verdict(record.verdict) if record.verdict in set(Verdict) else None,
+        reason=record.reason,
+        message=record.message,
+    )
+
+
+def published(record: StableRecord | None) -> Ref | None:
+    if record is None or not record.revision:
+        return None
+    return Ref(record.revision, record.version, record.uri, record.digest or None)
+
+
+def pod_view(pod: Pod, link: Said | None) -> PodView:
+    return PodView(
+        name=pod.name,
+        uid=pod.uid,
+        agent=_agent(pod, link),
+        ready=pod.ready,
+        running=pod.running,
+        terminating=pod.terminating,
+        gated=pod.gated,
+        gate_open=pod.gate.open if pod.gate is not None else None,
+        version_label=pod.version_label,
+        put_in_txn=put_in_txn(pod.swap_annotation),
+        agent_message=link.message if link is not None else "",
+    )
+
+
+def _agent(pod: Pod, link: Said | None) -> AgentView | AgentFault:
+    if pod.agent_port is None:
+        return AgentFault.MISSING
+    return AgentFault.STARTING if link is None else link.seen
+
+
+def put_in_txn(annotation: str) -> str:
+    """ "" when it is absent or was spoilt: the annotation is a note of ours, never a store."""
+    try:
+        said = json.loads(annotation)
+    except ValueError:
+        return ""
+    return str(said.get("txn", "")) if isinstance(said, dict) else ""
+
+
+def agent_view(state: pb.AgentState) -> AgentView:
+    return AgentView(
+        ready=state.ready,
+        engine=EngineView(
+            reachable=state.engine.reachable,
+            instance=state.engine.instance,
+            engine_version=state.engine.engine_version,
+            weight_version=state.engine.weight_version,
+            baseline=state.engine.baseline,
+            paused=state.paused,
+        ),
+        not_ready_reason=state.not_ready_reason,
+        not_ready_message=state.not_ready_message,
+        serving=ref_of(state.serving),
+        told=ref_of(state.told),
+        last_good=ref_of(state.last_good),
+        staged=frozenset(state.staged),
+        staging=_staging(state.staging) if state.HasField("staging") else None,
+        reserved_txn=state.reservation.txn if state.HasField("reservation") else None,
+        transaction=transaction_view(state.transaction) if state.HasField("transaction") else None,
+        attempts={each.digest: _attempts(each) for each in state.attempts},
+        poisoned=state.poisoned,
+        incompatible_reason=state.incompatible_reason,
+        incompatible_message=state.incompatible_message,
+    )
+
+
+def ref_of(weights: pb.Weights) -> Ref | None:
+    """None: an empty version, which the fields of AgentState each explain."""
+    if not weights.version:
+        return None
+    if not weights.digest and weights.version == BASELINE_VERSION:
+        return Ref(BASELINE_REVISION, BASELINE_VERSION)
+    return Ref(weights.revision, weights.version, weights.uri, weights.digest or None)
+
+
+def transaction_view(said: pb.Transaction) -> TransactionView:
+    return TransactionView(
+        txn=said.txn,
+        attempt=said.attempt,
+        weights=ref_of(said.weights) or Ref(BASELINE_REVISION, BASELINE_VERSION),
+        phase=SwapPhase(said.phase) if said.phase in set(SwapPhase) else SwapPhase.DRAINING,
+        outcome=Outcome(said.outcome) if said.outcome else None,
+        failure_class=_class(said.failure_class),
+        reason=said.reason,
+        message=said.message,
+        pause_millis=said.pause_millis,
+    )
+
+
+def _staging(said: pb.StageProgress) -> StagingView:
+    return StagingView(
+        uri=said.uri,
+        digest=said.digest,
+        bytes=said.bytes,
+        total=said.total,
+        done=said.done,
+        failure_class=_class(said.failure_class),
+        reason=said.reason,
+        message=said.message,
+        revision=said.revision,
+    )
+
+
+def _attempts(said: pb.Attempts) -> AttemptsView:
+    return AttemptsView(said.attempts, _class(said.failure_class), said.reason, said.message)
+
+
+def _class(word: str) -> FailureClass | None:
+    """A class of a newer agent that we do not know counts against the pod, not against the fleet."""
+    if not word:
+        return None
+    return FailureClass(word) if word in set(FailureClass) else FailureClass.POD

@@ -1,0 +1,132 @@
+"""Visit what no WeightRollout visits: pods that name a missing one, pods that left, ConfigMaps left over.
+
+Such a pod goes on serving what it serves. It only gets what it would wait for for ever: an answer to its
+readiness gate, the end of a reservation, and an Event that says what is wrong.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from typing import Final
+
+import grpc.aio
+
+from weightrollout.api.names import LABEL_NAME
+from weightrollout.controller.agents import OPTIONS, address_of
+from weightrollout.controller.calls import AgentCallFailed, call_error
+from weightrollout.controller.leader import Guard, NotLeading
+from weightrollout.controller.world import World
+from weightrollout.kube.configmaps import remove_stable
+from weightrollout.kube.errors import KubeError
+from weightrollout.kube.events import Event, about_pod
+from weightrollout.kube.pods import Pod
+from weightrollout.kube.podwrites import Ours
+from weightrollout.kube.store import Store
+from weightrollout.wire.agent import agent_pb2 as pb
+from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
+
+EVERY_S: Final = 30.0
+CALL_S: Final = 3.0
+AT_ONCE: Final = 16
+LABEL_POINTS_TO_NO_ROLLOUT: Final = "LabelPointsToNoRollout"
+UNMANAGED: Final = "Unmanaged"
+
+log = logging.getLogger(__name__)
+
+
+class Orphans:
+    """One pass over the namespace; the queue asks for it."""
+
+    def __init__(self, world: World, guard: Guard) -> None:
+        self._world = world
+        self._guard = guard
+        self._announced: set[str] = set()  # pod uids
+        self._settled: set[str] = set()
+        self._slots = asyncio.Semaphore(AT_ONCE)
+
+    async def run_pass(self) -> float | None:
+        """When to come again: a transaction that still runs, or a lost event, is waited for."""
+        if not self._world.complete:
+            return None
+        self._guard()
+        nameless = [pod for pod in self._world.pods.all() if self._is_orphan(pod)]
+        strays = [pod for pod in self._world.strays.all() if pod.counts]
+        self._forget_all_but({pod.uid for pod in (*nameless, *strays)})
+        visits = [self._visit(self._world.pods, pod) for pod in nameless]
+        visits += [self._visit(self._world.strays, pod) for pod in strays]
+        await asyncio.gather(*visits)
+        await self._remove_stables()
+        return self._world.clock.monotonic() + EVERY_S
+
+    def _is_orphan(self, pod: Pod) -> bool:
+        return pod.counts and self._world.rollouts.get(pod.rollout) is None
+
+    async def _visit(self, store: Store[Pod], pod: Pod) -> None:
+        if pod.terminating:
+            return
+        self._announce(pod)
+        try:
+            async with self._slots:
+                if pod.uid not in self._settled and await self._release(pod):
+                    self._settled.add(pod.uid)
+                await self._world.pod_writer.write(
+                    store, pod.name, pod.uid, self._answer, self._guard
+                )
+        except (KubeError, AgentCallFailed, NotLeading) as error:
+            log.info("orphan pod %s is visited again: %s", pod.name, error or repr(error))
+
+    def _announce(self, pod: Pod) -> None:
+        if pod.uid in self._announced or not pod.rollout:
+            return
+        self._announced.add(pod.uid)
+        note = (
+            f"label {LABEL_NAME} says {pod.rollout}, and there is no WeightRollout of that name in this "
+            "namespace: create it, or correct the label in the pod template; the pod serves what it has"
+        )
+        self._world.events.post(
+            Event(about_pod(pod.name, pod.uid), True, LABEL_POINTS_TO_NO_ROLLOUT, note)
+        )
+
+    def _answer(self, pod: Pod, ours: Ours) -> Ours:
+        gate = ours.gate
+        if pod.gated:
+            gate = self._world.pod_writer.flip(
+                gate, True, UNMANAGED, "no WeightRollout manages this pod"
+            )
+        if pod.rollout:
+            return Ours(ours.version_label, ours.swap_annotation, gate)
+        return Ours("", "", gate)  # it left for good: nothing on it says any more what it serves
+
+    async def _release(self, pod: Pod) -> bool:
+        """True: no reservation and no transaction is left. We speak with the fence the agent knows."""
+        address = address_of(pod)
+        if address is None:
+            return pod.agent_port is None
+        async with grpc.aio.insecure_channel(address.target, options=OPTIONS) as channel:
+            stub = AgentStub(channel)
+            try:
+                stream = stub.Watch(pb.WatchRequest(heartbeat_seconds=1.0), timeout=CALL_S)
+                state = await stream.read()
+                stream.cancel()
+                if not isinstance(state, pb.AgentState):
+                    return False
+                if state.HasField("transaction") and not state.transaction.outcome:
+                    return False
+                if state.HasField("reservation"):
+                    self._guard()
+                    request = pb.ReleaseRequest(fence=state.fence, txn=state.reservation.txn)
+                    await stub.Release(request, timeout=CALL_S)
+            except grpc.aio.AioRpcError as error:
+                raise call_error("Release", error) from error
+        return True
+
+    async def _remove_stables(self) -> None:
+        for record in list(self._world.stables.all()):
+            missing = self._world.rollouts.get(record.rollout) is None
+            if missing and not any(pod.rollout == record.rollout for pod in self._world.pods.all()):
+                self._guard()
+                await remove_stable(self._world.client, self._world.stables, record)
+
+    def _forget_all_but(self, uids: Iterable[str]) -> None:
+        self._announced &= set(uids)
+        self._settled &= set(uids)

@@ -1,0 +1,203 @@
+"""The operator's process: what runs, in which order it starts, and in which order it stops.
+
+Stop order: passes and actions, then the Lease, then the probes, then kopf. kopf waits five seconds for
+any task of ours that is left, and then cancels it, so none may be left.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import uuid
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, Final
+
+import kopf
+
+from weightrollout.clock import Clock
+from weightrollout.controller import handlers
+from weightrollout.controller.leader import Guard
+from weightrollout.controller.loop import Planner
+from weightrollout.controller.probes import Probes
+from weightrollout.controller.term import Term
+from weightrollout.controller.world import World
+from weightrollout.kube.client import Client
+from weightrollout.kube.configmaps import stable_source
+from weightrollout.kube.errors import KubeError
+from weightrollout.kube.events import Events
+from weightrollout.kube.lease import Elector, KubeLease, LeaseTimes
+from weightrollout.kube.pods import MEMBERS, STRAYS, pod_source
+from weightrollout.kube.podwrites import PodWriter
+from weightrollout.kube.revisions import revision_source
+from weightrollout.kube.rollouts import Rollouts
+from weightrollout.kube.store import Store
+from weightrollout.metrics import EVENTS_DROPPED, LEADER, WATCH_STARTS, Metrics
+
+SWEEP_S: Final = 60.0
+SWEEP_RETRY_S: Final = 1.0
+KOPF_STOP_S: Final = 10.0
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    http_host: str
+    http_port: int  # 0: any free one
+    lease: LeaseTimes
+
+
+class Process:
+    """One replica. `run` returns when it was asked to stop, and raises when a part of it died."""
+
+    def __init__(
+        self, client: Client, clock: Clock, metrics: Metrics, plan: Planner, options: Options
+    ) -> None:
+        self._plan = plan
+        self._options = options
+        self._identity = f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4().hex[:8]}"
+        self._world = _world(client, clock, metrics, self._identity)
+        self._elector = Elector(
+            KubeLease(client), self._identity, options.lease, clock, self._lead, self._fenced
+        )
+        self._guard = Guard(lambda: self._elector.leading, self._elector.fence)
+        self._term: Term | None = None
+        self._ending: set[asyncio.Task[None]] = set()
+        self._kopf: asyncio.Task[None] | None = None
+        self._stop = asyncio.Event()
+        self._probes = Probes(metrics, self._alive, self._ready)
+
+    async def run(self) -> None:
+        world = self._world
+        port = await self._probes.start(self._options.http_host, self._options.http_port)
+        log.info("probes and metrics on %s:%d", self._options.http_host, port)
+        parts = [
+            _task("pods", world.pods.run()),
+            _task("strays", world.strays.run()),
+            _task("revisions", world.revisions.run()),
+            _task("stables", world.stables.run()),
+            _task("events", world.events.run()),
+            _task("sweep", self._sweep()),
+            _task("heartbeat", self._probes.beat()),
+            _task("first lists", self._announce_lists()),
+        ]
+        elector = _task("elector", self._elector.run())
+        stop_kopf = asyncio.Event()
+        self._kopf = await self._start_kopf(stop_kopf)
+        asked = _task("stop", self._stop.wait())
+        try:
+            watched = {*parts[:-1], elector, asked, self._kopf}
+            ended, _ = await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await _cancel([elector])
+            await self._elector.release()
+            await self._end_term()
+            await _cancel([*parts, asked])
+            await self._probes.stop()
+            stop_kopf.set()
+            await asyncio.wait({self._kopf}, timeout=KOPF_STOP_S)
+            await _cancel([self._kopf])
+        for task in ended - {asked}:
+            task.result()  # raises what it died of
+            raise RuntimeError(f"{task.get_name()} ended by itself")
+
+    async def _start_kopf(self, stop: asyncio.Event) -> asyncio.Task[None]:
+        """kopf takes the signals for itself when it starts; they are ours again when this returns."""
+        world, ready = self._world, asyncio.Event()
+        running = kopf.operator(
+            registry=handlers.registry(world.rollouts, world.client),
+            settings=handlers.settings(),
+            namespaces=[world.client.namespace],
+            standalone=True,
+            stop_flag=stop,
+            ready_flag=ready,
+        )
+        task = _task("kopf", running)
+        waiter = asyncio.ensure_future(ready.wait())
+        await asyncio.wait({task, waiter}, return_when=asyncio.FIRST_COMPLETED)
+        waiter.cancel()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop.set)
+        return task
+
+    async def _sweep(self) -> None:
+        """Never returns. The first round says that the WeightRollouts are known."""
+        while True:
+            try:
+                first = not self._world.rollouts.complete
+                await self._world.rollouts.sweep()
+                if first:
+                    self._wake_all()
+                pause_s = SWEEP_S
+            except KubeError as lost:
+                log.warning("WeightRollouts could not be listed: %s", lost)
+                pause_s = SWEEP_RETRY_S
+            await asyncio.sleep(pause_s)
+
+    async def _announce_lists(self) -> None:
+        world = self._world
+        for store in (world.pods, world.strays, world.revisions, world.stables):
+            await store.synced.wait()
+        self._wake_all()
+
+    def _wake_all(self) -> None:
+        if self._world.complete and self._term is not None:
+            self._term.wake_all()
+
+    def _lead(self) -> None:
+        self._world.metrics.gauge(LEADER).set(1)
+        self._term = Term(self._world, self._guard, self._plan)
+
+    def _fenced(self, why: str) -> None:
+        self._world.metrics.gauge(LEADER).set(0)
+        term, self._term = self._term, None
+        if term is not None:
+            task = _task("end of term", term.end())
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
+
+    async def _end_term(self) -> None:
+        await asyncio.gather(*self._ending, return_exceptions=True)
+
+    def _alive(self) -> str | None:
+        if self._kopf is None:
+            return None
+        return "kopf has ended" if self._kopf.done() else None
+
+    def _ready(self) -> str | None:
+        return None if self._world.complete else "the first lists are not complete"
+
+
+def _world(client: Client, clock: Clock, metrics: Metrics, identity: str) -> World:
+    def watched(store: str) -> None:
+        metrics.counter(WATCH_STARTS).labels(store).inc()
+
+    def dropped(reason: str) -> None:
+        metrics.counter(EVENTS_DROPPED).labels(reason).inc()
+
+    metrics.gauge(LEADER).set(0)
+    return World(
+        client=client,
+        clock=clock,
+        metrics=metrics,
+        rollouts=Rollouts(client),
+        pods=Store(client, pod_source(client, "pods", MEMBERS), watched),
+        strays=Store(client, pod_source(client, "strays", STRAYS), watched),
+        revisions=Store(client, revision_source(client), watched),
+        stables=Store(client, stable_source(client), watched),
+        pod_writer=PodWriter(client, clock),
+        events=Events(client, clock, identity, dropped),
+    )
+
+
+def _task(name: str, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    return asyncio.create_task(work, name=name)
+
+
+async def _cancel(tasks: list[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

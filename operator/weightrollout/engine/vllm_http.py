@@ -1,0 +1,112 @@
+"""`Inference` over the engine's OpenAI routes and its Prometheus page."""
+
+import asyncio
+import json
+import re
+from typing import Any, Final
+
+import aiohttp
+
+from weightrollout.engine.errors import EngineRefused, EngineStateUnknown, EngineUnreachable
+from weightrollout.engine.protocol import EngineLoad
+
+RUNNING: Final = "vllm:num_requests_running"
+WAITING: Final = "vllm:num_requests_waiting"
+_SAMPLE: Final = re.compile(r"^(?P<name>[\w:]+)(?:\{.*\})?\s+(?P<value>\S+)", re.MULTILINE)
+
+
+class VllmHttp:
+    """One engine at `base_url`, such as http://127.0.0.1:8000. Used inside one event loop."""
+
+    def __init__(self, base_url: str) -> None:
+        self._base_url = base_url.rstrip("/")
+        self._session: aiohttp.ClientSession | None = None
+        self._model: str | None = None  # the name it serves; asked once
+
+    async def load(self, *, deadline_s: float) -> EngineLoad:
+        text = await self._ask("GET", "/metrics", None, deadline_s)
+        return EngineLoad(running=total(text, RUNNING), waiting=total(text, WAITING))
+
+    async def complete(self, prompt: str, *, max_tokens: int, deadline_s: float) -> str:
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + deadline_s
+        model = await self._model_name(deadline_s)
+        body = {"model": model, "prompt": prompt, "max_tokens": max_tokens, "temperature": 0}
+        left_s = max(0.001, ends - loop.time())  # aiohttp takes 0 for no deadline
+        reply = await self._ask_json("POST", "/v1/completions", body, left_s)
+        try:
+            choice = reply["choices"][0]
+            text, finish = choice["text"], choice.get("finish_reason")
+        except (LookupError, TypeError) as error:
+            raise self._nonsense("/v1/completions") from error
+        if finish == "abort":
+            raise EngineStateUnknown(
+                "CompletionAborted", f"{self._base_url} paused or stopped during the prompt"
+            )
+        return str(text)
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def _model_name(self, deadline_s: float) -> str:
+        if self._model is None:
+            reply = await self._ask_json("GET", "/v1/models", None, deadline_s)
+            try:
+                self._model = str(reply["data"][0]["id"])
+            except (LookupError, TypeError) as error:
+                raise self._nonsense("/v1/models") from error
+        return self._model
+
+    async def _ask_json(self, method: str, path: str, body: Any, deadline_s: float) -> Any:
+        try:
+            return json.loads(await self._ask(method, path, body, deadline_s))
+        except ValueError as error:
+            raise self._nonsense(path) from error
+
+    async def _ask(self, method: str, path: str, body: Any, deadline_s: float) -> str:
+        if self._session is None:
+            self._session = aiohttp.ClientSession()
+        timeout = aiohttp.ClientTimeout(total=deadline_s)
+        where = f"{method} {self._base_url}{path}"
+        try:
+            async with self._session.request(
+                method, f"{self._base_url}{path}", json=body, timeout=timeout
+            ) as response:
+                text = await response.text()
+        except aiohttp.ClientConnectorError as error:
+            raise EngineUnreachable("EngineUnreachable", f"{where}: {error}") from error
+        except TimeoutError as error:
+            raise EngineStateUnknown(
+                "DeadlineExceeded", f"{where}: no answer within {deadline_s:g} s"
+            ) from error
+        except aiohttp.ClientError as error:
+            raise EngineStateUnknown("ConnectionLost", f"{where}: {error}") from error
+        self._check(response.status, where, text)
+        return text
+
+    def _check(self, status: int, where: str, text: str) -> None:
+        if status == 200:
+            return
+        message = f"{where}: {status} {text[:300]}"
+        if status == 503:  # paused (0.33), or ending: rejected before it was begun
+            raise EngineRefused("ServiceUnavailable", message)
+        if 400 <= status < 500:
+            raise EngineRefused("BadRequest", message)
+        raise EngineStateUnknown("ServerError", message)
+
+    def _nonsense(self, path: str) -> EngineStateUnknown:
+        return EngineStateUnknown(
+            "UnexpectedAnswer", f"{self._base_url}{path} did not answer as vLLM does"
+        )
+
+
+def total(metrics: str, name: str) -> int:
+    """Sum of a gauge over its label sets (one per engine core). EngineRefused where it is absent."""
+    values = [
+        float(sample["value"]) for sample in _SAMPLE.finditer(metrics) if sample["name"] == name
+    ]
+    if not values:
+        raise EngineRefused("MetricMissing", f"/metrics has no {name}: is this a vLLM?")
+    return int(sum(values))

@@ -1,0 +1,151 @@
+"""What a person at a terminal may see of one WeightRollout: it and its pods, read once or followed.
+
+Reads only. Uses the person's own kubeconfig as kubectl does; the operator's way in is `client.connect`.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from kubernetes.aio import config
+from kubernetes.aio.client.api_client import ApiClient
+from kubernetes.aio.client.configuration import Configuration
+
+from weightrollout.api.names import LABEL_NAME, PLURAL
+from weightrollout.kube.client import LINE_BYTES, Client, Json
+from weightrollout.kube.errors import KubeError, NotFound, Unavailable
+from weightrollout.kube.pods import Pod, pod_source, pods_path, trim_pod
+from weightrollout.kube.rollouts import rollouts_path
+from weightrollout.kube.store import PAGE, Source, Store
+
+SYNC_S: Final = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """One moment: the object as the server has it, and the pods that name it."""
+
+    rollout: Json
+    pods: tuple[Pod, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """A store's record that keeps the object; WeightRollouts are few."""
+
+    name: str
+    uid: str
+    resource_version: int
+    body: Json
+
+
+@asynccontextmanager
+async def connect_as_user(
+    kubeconfig: Path | None, context: str | None, namespace: str | None
+) -> AsyncIterator[Client]:
+    """None: as kubectl has it, so $KUBECONFIG or the file in the home folder, its current context,
+    and the namespace of that context."""
+    settings = Configuration()
+    settings.retries = False
+    file = None if kubeconfig is None else str(kubeconfig)
+    try:
+        loader: Any = await config.load_kube_config(  # type: ignore[no-untyped-call]
+            file, context, client_configuration=settings, persist_config=False
+        )
+    except config.ConfigException as wrong:
+        raise KubeError(
+            f"no usable kubeconfig: {wrong}; name one with --kubeconfig, or set KUBECONFIG"
+        ) from wrong
+    settings.client_session_kwargs = {"read_bufsize": LINE_BYTES, "trust_env": True}
+    own = loader.current_context["context"].get("namespace") or "default"
+    api = ApiClient(settings)
+    api.user_agent = "kubectl-weightrollout"
+    try:
+        yield Client(api, namespace or own)
+    finally:
+        await api.close()  # type: ignore[no-untyped-call]
+
+
+async def look(client: Client, name: str) -> Sight:
+    """Read once. NotFound says whether the object or the whole API is missing."""
+    rollout = await _rollout(client, name)
+    pods: list[Pod] = []
+    query = {"labelSelector": _selector(name), "limit": str(PAGE)}
+    while True:
+        page = await client.get(pods_path(client), query)
+        pods += [trim_pod(item) for item in page["items"] or ()]
+        more = page["metadata"].get("continue")
+        if not more:
+            return Sight(rollout, tuple(pods))
+        query = {**query, "continue": more}
+
+
+async def follow(client: Client, name: str) -> AsyncGenerator[Sight, None]:
+    """What is there now, and again after every change; changes that come faster are seen as one.
+
+    NotFound when it is deleted; other errors only before the first: later outages are waited out.
+    Close the generator (contextlib.aclosing).
+    """
+    await look(client, name)
+    rollouts = Store(client, Source("weightrollouts", rollouts_path(client), "", _trim_whole))
+    pods = Store(client, pod_source(client, "pods", _selector(name)))
+    changed = asyncio.Event()
+    for store in (rollouts, pods):
+        store.subscribe(lambda before, after: changed.set())
+    watching = [asyncio.create_task(store.run()) for store in (rollouts, pods)]
+    for task in watching:
+        task.add_done_callback(lambda ended: changed.set())
+    try:
+        await _synced(rollouts.synced, pods.synced)
+        while True:
+            changed.clear()
+            found = rollouts.get(name)
+            if found is None:
+                raise NotFound(_deleted(client, name))
+            yield Sight(found.body, tuple(pods.all()))
+            await changed.wait()
+            for task in watching:
+                if task.done():
+                    task.result()  # `run` never returns: this raises what ended it
+    finally:
+        for task in watching:
+            task.cancel()
+        await asyncio.gather(*watching, return_exceptions=True)
+
+
+async def _synced(*lists: asyncio.Event) -> None:
+    try:
+        async with asyncio.timeout(SYNC_S):
+            for complete in lists:
+                await complete.wait()
+    except TimeoutError as late:
+        raise Unavailable(f"the first lists were not complete within {SYNC_S:g} s") from late
+
+
+async def _rollout(client: Client, name: str) -> Json:
+    try:
+        return await client.get(f"{rollouts_path(client)}/{name}")
+    except NotFound as missing:
+        if f'"{name}" not found' in str(missing):
+            raise NotFound(
+                f"no WeightRollout {name} in namespace {client.namespace}; 'kubectl get wr -A' lists all"
+            ) from missing
+        raise NotFound(
+            f"this cluster does not know {PLURAL}: install the operator first, or choose another --context"
+        ) from missing
+
+
+def _deleted(client: Client, name: str) -> str:
+    return f"WeightRollout {name} was deleted from namespace {client.namespace}"
+
+
+def _selector(name: str) -> str:
+    return f"{LABEL_NAME}={name}"
+
+
+def _trim_whole(body: Json) -> _Whole:
+    metadata = body["metadata"]
+    return _Whole(metadata["name"], metadata["uid"], int(metadata["resourceVersion"]), body)

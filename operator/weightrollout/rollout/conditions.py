@@ -1,0 +1,135 @@
+"""The five conditions, one small function each; see api/conditions.py for their meaning."""
+
+from weightrollout.api.conditions import (
+    AvailableReason,
+    ConditionType,
+    ReadyReason,
+    ReconcilingReason,
+    RollbackReadyReason,
+    StalledReason,
+)
+from weightrollout.api.quantity import limit
+from weightrollout.api.reasons import HoldReason
+from weightrollout.api.status import Condition, Phase
+from weightrollout.rollout.classify import Pod, serves
+from weightrollout.rollout.fleet import Fleet, Ref, Revision
+from weightrollout.rollout.situation import Situation
+
+Verdict = tuple[str, str, str]  # status, reason, message
+
+
+def conditions_of(
+    situation: Situation, phase: Phase, stable: Revision | None
+) -> tuple[Condition, ...]:
+    verdicts = {
+        ConditionType.READY: _ready(situation, phase),
+        ConditionType.RECONCILING: _reconciling(phase),
+        ConditionType.STALLED: _stalled(situation, phase),
+        ConditionType.AVAILABLE: _available(situation),
+        ConditionType.ROLLBACK_READY: _rollback_ready(situation, stable),
+    }
+    return tuple(_condition(kind, each, situation.fleet) for kind, each in verdicts.items())
+
+
+def _condition(kind: ConditionType, verdict: Verdict, fleet: Fleet) -> Condition:
+    status, reason, message = verdict
+    old = next((each for each in fleet.status.conditions if each.type == kind), None)
+    unchanged = old is not None and old.status == status
+    return Condition(
+        type=kind,
+        status=status,
+        reason=reason,
+        message=message,
+        last_transition_time=old.last_transition_time if old and unchanged else fleet.wall,
+        observed_generation=fleet.generation,
+    )
+
+
+def _ready(situation: Situation, phase: Phase) -> Verdict:
+    version = situation.goal.target.ref.version
+    pods = len(situation.pods)
+    match phase:
+        case Phase.COMPLETE if not pods:
+            return ("True", ReadyReason.SCALED_TO_ZERO, f"{version} was verified; no pods now")
+        case Phase.COMPLETE:
+            return ("True", ReadyReason.COMPLETE, f"all pods serve {version}")
+        case Phase.PENDING if not pods:
+            return ("False", ReadyReason.NO_PODS, "no pod has joined yet")
+        case Phase.PENDING:
+            return ("Unknown", ReadyReason.PENDING, "no pod runs yet, or nothing is desired")
+        case Phase.PAUSED:
+            return ("Unknown", ReadyReason.PAUSED, "spec.mode is Paused")
+        case Phase.SUSPENDED:
+            return ("Unknown", ReadyReason.SUSPENDED, "spec.mode is Suspended")
+        case Phase.PROGRESSING:
+            return ("False", ReadyReason.PROGRESSING, f"pods go to {version}")
+        case Phase.ROLLING_BACK:
+            return ("False", ReadyReason.ROLLING_BACK, f"pods go back to {version}")
+        case Phase.ROLLED_BACK:
+            return ("False", ReadyReason.ROLLED_BACK, f"the fleet was brought back to {version}")
+        case Phase.FAILED:
+            return ("False", ReadyReason.FAILED, _why_stalled(situation)[1])
+
+
+def _reconciling(phase: Phase) -> Verdict:
+    if phase is Phase.PROGRESSING:
+        return ("True", ReconcilingReason.PROGRESSING, "")
+    if phase is Phase.ROLLING_BACK:
+        return ("True", ReconcilingReason.ROLLING_BACK, "")
+    return ("False", ReconcilingReason.IDLE, "")
+
+
+def _stalled(situation: Situation, phase: Phase) -> Verdict:
+    if phase not in (Phase.FAILED, Phase.ROLLED_BACK):
+        return ("False", StalledReason.MOVING, "")
+    reason, message = _why_stalled(situation)
+    return ("True", reason, message)
+
+
+def _why_stalled(situation: Situation) -> tuple[str, str]:
+    goal = situation.goal
+    if goal.refusal is not None:
+        return goal.refusal.reason, goal.refusal.message
+    if situation.halted is not None:
+        return HoldReason.ROLLBACK_FAILED, situation.halted.message
+    if goal.desired is None:
+        return StalledReason.MOVING, ""
+    why = f"version {goal.desired.ref.version} was rejected: {goal.desired.message}"
+    return goal.desired.reason or StalledReason.ROLLED_BACK, why
+
+
+def _available(situation: Situation) -> Verdict:
+    pods = len(situation.pods)
+    if not pods:
+        return ("False", AvailableReason.NO_PODS, "")
+    setting = situation.fleet.spec.strategy.max_unavailable
+    in_service = sum(pod.in_service for pod in situation.pods)
+    allowed = limit(setting, pods, at_least=1)
+    message = f"{in_service} of {pods} pods are in service (strategy.maxUnavailable {setting})"
+    if in_service >= pods - allowed:
+        return ("True", AvailableReason.ENOUGH_PODS, message)
+    return ("False", AvailableReason.TOO_FEW_PODS, message)
+
+
+def _rollback_ready(situation: Situation, stable: Revision | None) -> Verdict:
+    if stable is None:
+        return (
+            "False",
+            RollbackReadyReason.BASELINE_ONLY,
+            "no version was verified by the whole fleet yet: going back would restart engines",
+        )
+    if not situation.pods:
+        return ("Unknown", RollbackReadyReason.NO_PODS, "")
+    without = [pod.name for pod in situation.pods if not _holds(pod, stable.ref)]
+    if not without:
+        message = f"each pod serves {stable.ref.version} or holds it staged"
+        return ("True", RollbackReadyReason.STABLE_ON_PODS, message)
+    names = ", ".join(without[:3]) + (f" and {len(without) - 3} more" if len(without) > 3 else "")
+    message = f"{names} would have to read {stable.ref.version} from {stable.ref.uri} again"
+    return ("Unknown", RollbackReadyReason.STABLE_NOT_STAGED, message)
+
+
+def _holds(pod: Pod, ref: Ref) -> bool:
+    if pod.agent is None:
+        return False
+    return serves(pod.agent, ref) or ref.digest in pod.agent.staged

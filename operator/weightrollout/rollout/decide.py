@@ -1,0 +1,165 @@
+"""Ask each rule once, in planner order, and gather the actions and the reasons for waiting."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from weightrollout.api.names import LABEL_NAME
+from weightrollout.api.reasons import HoldGate, HoldReason
+from weightrollout.rollout.actions import (
+    Action,
+    PublishStable,
+    RecordRevision,
+    Reserve,
+    RestartEngine,
+    Stage,
+)
+from weightrollout.rollout.backoff import call_failure
+from weightrollout.rollout.budget import budget_of
+from weightrollout.rollout.classify import Pod
+from weightrollout.rollout.fleet import Doing, Ref, Revision, Verdict
+from weightrollout.rollout.podstep import next_step
+from weightrollout.rollout.refusal import Refusal
+from weightrollout.rollout.situation import Situation
+from weightrollout.rollout.staging import (
+    has_staging_trouble,
+    is_staging,
+    staging_steps,
+    staging_troubles,
+)
+from weightrollout.rollout.verdict import is_converged
+
+#: Gates that are reported also while work is under way; the others then count as running work.
+ALWAYS_REPORTED: Final = frozenset({HoldGate.SPEC, HoldGate.VERDICT, HoldGate.MODE})
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    actions: tuple[Action, ...]
+    refusals: tuple[Refusal, ...]
+    busy: bool  # work is under way or begins now
+
+    @property
+    def hold(self) -> Refusal | None:
+        """The one thing the rollout waits for; first by the order of the gates, then by pod."""
+        order = list(HoldGate)
+        reported = [each for each in self.refusals if not self.busy or each.gate in ALWAYS_REPORTED]
+        return min(reported, key=lambda each: order.index(each.gate), default=None)
+
+
+def decide(
+    situation: Situation, record: RecordRevision | None, stable: Revision | None
+) -> Decision:
+    fleet = situation.fleet
+    refusals = list(standing_refusals(situation))
+    actions: list[Action] = []
+    for wanted in (record, _publication(situation, stable)):
+        if wanted is not None:
+            _add_fleet_action(wanted, situation, actions, refusals)
+    recording = any(work.doing is Doing.RECORD_REVISION for work in fleet.work)
+    final = record is None or record.verdict is Verdict.VERIFIED
+    may_start = final and not recording
+    refusals += staging_troubles(situation)
+    for step in _pod_steps(situation, may_start=may_start):
+        if isinstance(step, Refusal):
+            refusals.append(step)
+        else:
+            actions.append(step)
+    if may_start:
+        actions += staging_steps(situation)
+    return Decision(
+        tuple(actions), tuple(refusals), recording or _is_busy(situation, actions, refusals)
+    )
+
+
+def _pod_steps(situation: Situation, *, may_start: bool) -> Iterator[Action | Refusal]:
+    budget = budget_of(situation.pods, situation.fleet.spec.strategy.max_unavailable)
+    for pod in situation.pods:
+        step = next_step(pod, situation, budget, may_start=may_start)
+        if step is None:
+            continue
+        if isinstance(step, Reserve | RestartEngine) and not pod.out:
+            budget = budget.with_taken(pod.name)
+        yield step
+
+
+def _add_fleet_action(
+    action: RecordRevision | PublishStable,
+    situation: Situation,
+    actions: list[Action],
+    refusals: list[Refusal],
+) -> None:
+    doing = Doing.RECORD_REVISION if isinstance(action, RecordRevision) else Doing.PUBLISH_STABLE
+    if any(work.doing is doing for work in situation.fleet.work):
+        return
+    failure = call_failure(situation.fleet, doing)
+    if failure is None:
+        actions.append(action)
+    else:
+        refusals.append(
+            Refusal(HoldGate.ENVIRONMENT, failure.reason, f"{doing}: {failure.message}")
+        )
+
+
+def _publication(situation: Situation, stable: Revision | None) -> PublishStable | None:
+    """Only what the history vouches for; a lost history never wipes what pods start from."""
+    if stable is None or _same(situation.fleet.published, stable.ref):
+        return None
+    message = f"new and restarted pods of {situation.fleet.name} load {stable.ref.version}"
+    return PublishStable(stable.ref, "StableChanged", message)
+
+
+def _same(published: Ref | None, stable: Ref) -> bool:
+    return published is not None and published == stable
+
+
+def _is_busy(situation: Situation, actions: list[Action], refusals: list[Refusal]) -> bool:
+    stuck = {
+        name
+        for refusal in refusals
+        if refusal.reason == HoldReason.WAITING_FOR_UNREADY
+        for name in refusal.pods
+    }
+    if any(_is_at_work(pod) and pod.name not in stuck for pod in situation.pods):
+        return True
+    troubled = {pod.uid for pod in situation.pods if has_staging_trouble(pod)}
+    return any(
+        not isinstance(action, PublishStable)
+        and not (isinstance(action, Stage) and action.pod_uid in troubled)
+        for action in actions
+    )
+
+
+def _is_at_work(pod: Pod) -> bool:
+    if pod.engaged or pod.work.keys() - {Doing.STAGE}:
+        return True
+    return is_staging(pod) and not has_staging_trouble(pod)
+
+
+def standing_refusals(situation: Situation) -> Iterator[Refusal]:
+    """What holds the rollout as a whole, whatever its pods do."""
+    goal = situation.goal
+    if goal.refusal is not None:
+        yield goal.refusal
+    elif goal.rejected and goal.frozen and goal.desired is not None:
+        yield Refusal(
+            HoldGate.VERDICT,
+            HoldReason.REVISION_REJECTED,
+            f"version {goal.desired.ref.version} was rejected: {goal.desired.reason}:"
+            f" {goal.desired.message}; onFailure is Hold: publish a new version",
+        )
+    if situation.halted is not None:
+        yield situation.halted
+    if not situation.pods:
+        yield Refusal(
+            HoldGate.PODS,
+            HoldReason.NO_PODS,
+            f"no pod carries the label {LABEL_NAME}: {situation.fleet.name}: set it in the pod"
+            " template",
+        )
+    elif goal.desired is None and goal.refusal is None and not is_converged(situation):
+        yield Refusal(
+            HoldGate.MODE,
+            HoldReason.NOTHING_DESIRED,
+            "spec.weights is absent and pods are left with what they serve: set spec.weights",
+        )

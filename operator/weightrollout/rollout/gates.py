@@ -1,0 +1,163 @@
+"""May this pod start a swap now? An ordered tuple of small predicates; the first refusal wins.
+
+Each gate takes the same three things and needs no other gate to have passed before it.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from weightrollout.api.reasons import HoldGate, HoldReason
+from weightrollout.api.spec import Mode
+from weightrollout.rollout.backoff import is_environment, swap_again_at
+from weightrollout.rollout.budget import Budget, refuse_over_budget
+from weightrollout.rollout.classify import Pod
+from weightrollout.rollout.fleet import Ref
+from weightrollout.rollout.refusal import Refusal
+from weightrollout.rollout.situation import (
+    Situation,
+    is_stranded,
+    may_load_target,
+    retries_left,
+)
+from weightrollout.rollout.target import short
+
+Gate = Callable[[Pod, Ref, Situation], Refusal | None]
+
+
+def mode_allows(pod: Pod, want: Ref, situation: Situation) -> Refusal | None:
+    match situation.fleet.spec.mode:
+        case Mode.SUSPENDED:
+            return Refusal(
+                HoldGate.MODE,
+                HoldReason.MODE_SUSPENDED,
+                "spec.mode is Suspended and nothing starts: set it to Run to go on",
+            )
+        case Mode.PAUSED if not is_stranded(pod):
+            return Refusal(
+                HoldGate.MODE,
+                HoldReason.MODE_PAUSED,
+                "spec.mode is Paused and no serving pod is touched: set it to Run to go on",
+            )
+        case _:
+            return None
+
+
+def rollback_goes_on(pod: Pod, want: Ref, situation: Situation) -> Refusal | None:
+    return None if is_stranded(pod) else situation.halted
+
+
+def engine_is_reachable(pod: Pod, want: Ref, situation: Situation) -> Refusal | None:
+    if pod.agent is not None and pod.agent.engine.reachable:
+        return None
+    return Refusal(
+        HoldGate.AGENT,
+        HoldReason.ENGINE_UNREACHABLE,
+        f"the engine of {pod.name} does not answer its agent: see the logs of its engine container",
+        (pod.name,),
+    )
+
+
+def retries_are_left(pod: Pod, want: Ref, situation: Situation) -> Refusal | None:
+    if retries_left(pod, want, situation):
+        return None
+    return failed_for_good(pod, want, situation)
+
+
+def digest_is_pinned(pod: Pod, want: Ref, situation: Situation) -> Refusal | None:
+    if want.is_baseline or want.digest is not None:
+        return None
+    return Refusal(
+        HoldGate.STAGING,
+        HoldReason.DIGEST_PENDING,
+        f"one pod reads {want.uri} first, and the digest that it finds is pinned for all",
+    )
+
+
+def proof_allows(pod: Pod, want: Ref, situation: Situation) -> Refusal | None:
+    if want.revision != situation.goal.target.ref.revision or may_load_target(pod, situation):
+        return None
+    prover = next((each for each in situation.pods if each.uid == situation.prover), None)
+    if prover is None:
+        return Refusal(
+            HoldGate.PROOF,
+            HoldReason.NO_PROVER,
+            "no pod is fit to load this version first: its agent and engine must both answer",
+        )
+    return Refusal(
+        HoldGate.PROOF,
+        HoldReason.PROVE_FIRST,
+        f"{prover.name} must prove {want.version} before other pods load it (strategy.proveFirst)",
+        (prover.name,),
+    )
+
+
+def weights_are_staged(pod: Pod, want: Ref, situation: Situation) -> Refusal | None:
+    staged = pod.agent.staged if pod.agent is not None else frozenset()
+    if want.is_baseline or want.digest in staged:
+        return None
+    return Refusal(
+        HoldGate.STAGING,
+        HoldReason.STAGING,
+        f"{pod.name} does not hold {short(want.digest)} yet",
+        (pod.name,),
+    )
+
+
+def back_off_is_over(pod: Pod, want: Ref, situation: Situation) -> Refusal | None:
+    again = swap_again_at(pod, want)
+    if again is None or situation.fleet.now >= again:
+        return None
+    last = pod.finished
+    if last is not None and is_environment(last.failure_class):
+        return Refusal(
+            HoldGate.ENVIRONMENT, last.reason, f"{pod.name}: {last.message}", (pod.name,)
+        )
+    cause = f": {last.reason}: {last.message}" if last is not None else ""
+    return Refusal(
+        HoldGate.BACK_OFF,
+        HoldReason.RETRY_BACK_OFF,
+        f"{pod.name} is tried again after a pause{cause}",
+        (pod.name,),
+    )
+
+
+def failed_for_good(pod: Pod, want: Ref, situation: Situation) -> Refusal:
+    tried = pod.agent.attempts.get(want.digest or "") if pod.agent is not None else None
+    if tried is not None and tried.failure_class is not None:
+        what = f"{tried.attempts} attempts, the last one: {tried.reason}: {tried.message}"
+    elif pod.memory.staging is not None and pod.memory.staging.failure_class is not None:
+        staging = pod.memory.staging
+        what = f"staging failed {staging.failures} times: {staging.reason}: {staging.message}"
+    else:
+        what = "see status.failures"
+    retries = situation.fleet.spec.repair.retries
+    return Refusal(
+        HoldGate.FAILED,
+        HoldReason.PODS_FAILED,
+        f"{pod.name} used up repair.retries {retries} ({what}): replace the pod or publish a new"
+        " version",
+        (pod.name,),
+    )
+
+
+#: Before a pod is promised to a swap. Fixed order, tested: what a person did comes before what
+#: the pod is, and that before what only takes time.
+START_GATES: Final[tuple[Gate, ...]] = (
+    mode_allows,
+    rollback_goes_on,
+    engine_is_reachable,
+    retries_are_left,
+    digest_is_pinned,
+    proof_allows,
+    weights_are_staged,
+    back_off_is_over,
+)
+
+
+def refuse_start(pod: Pod, want: Ref, situation: Situation, budget: Budget) -> Refusal | None:
+    for gate in START_GATES:
+        refusal = gate(pod, want, situation)
+        if refusal is not None:
+            return refusal
+    # Last, and only for pods that serve: the others cost nothing.
+    return None if pod.out else refuse_over_budget(budget)

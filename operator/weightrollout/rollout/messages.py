@@ -1,0 +1,82 @@
+"""`status.message`: one sentence for people, with numbers, names and how to go on."""
+
+from weightrollout.api.spec import OnFailure, PauseMode, TakeOut
+from weightrollout.api.status import Hold, Phase
+from weightrollout.rollout.classify import Pod, PodState
+from weightrollout.rollout.situation import Situation
+from weightrollout.rollout.staging import is_staging
+
+
+def message_of(situation: Situation, phase: Phase, hold: Hold | None) -> str:
+    return _sentence(situation, phase, hold) + "".join(_warnings(situation, phase))
+
+
+def _sentence(situation: Situation, phase: Phase, hold: Hold | None) -> str:
+    goal = situation.goal
+    version = goal.target.ref.version
+    updated = sum(pod.state is PodState.UPDATED for pod in situation.pods)
+    numbers = f"{updated} of {len(situation.pods)} pods serve {version}"
+    match phase:
+        case Phase.COMPLETE:
+            return (
+                f"all pods serve {version}"
+                if situation.pods
+                else f"{version} is verified; no pods now"
+            )
+        case Phase.ROLLED_BACK:
+            return f"{_rejection(situation)}; the fleet serves {version}: publish a new version"
+        case Phase.ROLLING_BACK:
+            return f"{_rejection(situation)}; going back: {numbers}{_doing(situation, hold)}"
+        case Phase.FAILED if goal.rejected and goal.refusal is None and situation.halted is None:
+            assert_hold = "onFailure is Hold" if _holds(situation) else "there is no way back"
+            return f"{_rejection(situation)}; {assert_hold}: {numbers}; publish a new version"
+        case Phase.FAILED | Phase.PENDING | Phase.PAUSED | Phase.SUSPENDED:
+            return f"{numbers}; {hold.message}" if hold is not None else numbers
+        case Phase.PROGRESSING:
+            return f"{numbers}{_doing(situation, hold)}"
+
+
+def _holds(situation: Situation) -> bool:
+    return situation.fleet.spec.on_failure is OnFailure.HOLD
+
+
+def _rejection(situation: Situation) -> str:
+    desired = situation.goal.desired
+    if desired is None:
+        return "nothing is desired"
+    return f"{desired.ref.version} was rejected ({desired.reason}: {desired.message})"
+
+
+def _doing(situation: Situation, hold: Hold | None) -> str:
+    if hold is not None:
+        return f"; {hold.message}"
+    swapping = [pod for pod in situation.pods if pod.engaged]
+    if swapping:
+        return f"; swapping {_names(swapping)}"
+    staging = [pod for pod in situation.pods if is_staging(pod)]
+    return f"; staging on {_names(staging)}" if staging else ""
+
+
+def _names(pods: list[Pod]) -> str:
+    shown = ", ".join(pod.name for pod in pods[:3])
+    return shown if len(pods) <= 3 else f"{shown} and {len(pods) - 3} more"
+
+
+def _warnings(situation: Situation, phase: Phase) -> list[str]:
+    spec = situation.fleet.spec
+    if phase not in (Phase.PROGRESSING, Phase.ROLLING_BACK, Phase.PENDING):
+        return []
+    warnings = []
+    if len(situation.pods) == 1 and spec.swap.take_out is TakeOut.ENDPOINT:
+        warnings.append(
+            "; a fleet of one pod is away during its swap: swap.takeOut None keeps it reachable"
+        )
+    if (
+        spec.verify.prompts
+        and spec.swap.pause_mode is PauseMode.KEEP
+        and phase is Phase.PROGRESSING
+    ):
+        warnings.append(
+            "; requests frozen in a pause see the new weights before verify.prompts have passed"
+        )
+    return warnings

@@ -1,0 +1,48 @@
+"""The phase: one word for the whole rollout, first match wins."""
+
+from weightrollout.api.spec import Mode
+from weightrollout.api.status import Phase
+from weightrollout.rollout.fleet import Revision, Verdict
+from weightrollout.rollout.situation import Situation
+from weightrollout.rollout.verdict import is_converged, never_ran
+
+
+def phase_of(situation: Situation) -> Phase:
+    goal = situation.goal
+    if goal.refusal is not None or situation.halted is not None:
+        return Phase.FAILED
+    if goal.rejected and not goal.rolling_back:
+        return Phase.FAILED
+    if _is_over(situation):
+        return Phase.ROLLED_BACK if goal.rolling_back else Phase.COMPLETE
+    match situation.fleet.spec.mode:
+        case Mode.SUSPENDED:
+            return Phase.SUSPENDED
+        case Mode.PAUSED:
+            return Phase.PAUSED
+        case Mode.RUN:
+            pass
+    if goal.rolling_back:
+        return Phase.ROLLING_BACK
+    waits = all(never_ran(pod) for pod in situation.pods)
+    return Phase.PENDING if waits or goal.desired is None else Phase.PROGRESSING
+
+
+def stable_now(situation: Situation) -> Revision | None:
+    """Stable after this observation: a verified target that the whole fleet has reached."""
+    goal = situation.goal
+    reached = goal.on_target_content and goal.target.verdict is Verdict.VERIFIED
+    if reached and goal.recorded and goal.target.number > 0 and is_converged(situation):
+        return goal.target
+    return goal.stable
+
+
+def _is_over(situation: Situation) -> bool:
+    """Nothing is left to move. Complete also needs the record, so that stable is what it says."""
+    goal = situation.goal
+    if not situation.pods and not goal.rolling_back:
+        # No vacuous truth: without pods only a version that a fleet has verified is complete.
+        return goal.desired is not None and goal.target.verdict is Verdict.VERIFIED
+    if situation.pods and not is_converged(situation):
+        return False
+    return goal.rolling_back or (goal.recorded and goal.target.verdict is Verdict.VERIFIED)

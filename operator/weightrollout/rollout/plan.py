@@ -1,0 +1,85 @@
+"""The one entry: `plan(fleet)`. The whole flow of a pass is on this screen.
+
+remember   what changed since the last pass, and when            memory.py
+aim        desired, target, stable                               target.py
+assess     each pod in one class, in order; proof and prover     classify.py order.py proof.py
+judge      what the history must say now                         verdict.py
+decide     the next action of each pod, or why not               podstep.py gates.py staging.py
+report     the whole status, events, the next alarm              status.py announce.py wake.py
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from weightrollout.api.reasons import HoldGate, HoldReason
+from weightrollout.rollout.actions import Plan
+from weightrollout.rollout.announce import announcements
+from weightrollout.rollout.classify import PodState, classify
+from weightrollout.rollout.decide import decide
+from weightrollout.rollout.fleet import Fleet, Memory, PodMemory
+from weightrollout.rollout.memory import note_actions, remember_pods
+from weightrollout.rollout.order import in_order
+from weightrollout.rollout.phase import stable_now
+from weightrollout.rollout.progress import progress_of, stops_the_clock
+from weightrollout.rollout.proof import elect_prover, proven_digests
+from weightrollout.rollout.refusal import Refusal
+from weightrollout.rollout.situation import Situation
+from weightrollout.rollout.status import Outlook, hold_of, status_of
+from weightrollout.rollout.target import choose_goal
+from weightrollout.rollout.verdict import is_converged, next_record, too_many_failed
+from weightrollout.rollout.wake import wake_at
+
+
+def plan(fleet: Fleet) -> Plan:
+    """What to do now. Pure: the same fleet gives the same plan."""
+    remembered = remember_pods(fleet)
+    situation = _assess(fleet, remembered)
+    progress = progress_of(situation)
+    late = progress.is_late(fleet.now)
+    situation = replace(situation, halted=_why_halted(situation, late=late))
+    record = next_record(situation, deadline_passed=late)
+    stable = stable_now(situation)
+    decision = decide(situation, record, stable)
+    hold = hold_of(decision, fleet)
+    status = status_of(Outlook(situation, decision, stable, hold))
+    events, announced = announcements(situation, decision.actions, status)
+    stopped = stops_the_clock(situation, decision.hold)
+    memory = Memory(
+        pods=note_actions(remembered, decision.actions, fleet.now),
+        progress_key=progress.key,
+        progress_at=progress.at,
+        progress_stopped=stopped,
+        hold_key=f"{hold.gate}/{hold.reason}" if hold else "",
+        hold_since=hold.since if hold else "",
+        announced=announced,
+    )
+    alarm = wake_at(situation, progress, clock_runs=not stopped)
+    return Plan((*decision.actions, *events), status, alarm, memory)
+
+
+def _assess(fleet: Fleet, remembered: Mapping[str, PodMemory]) -> Situation:
+    goal = choose_goal(fleet)
+    proven = proven_digests(fleet)
+    pods = in_order(classify(fleet, goal, remembered, proven_digests=proven), fleet.revisions)
+    return Situation(fleet, goal, pods, proven, elect_prover(fleet, goal, pods))
+
+
+def _why_halted(situation: Situation, *, late: bool) -> Refusal | None:
+    """A rollback that fails holds: there is nothing behind stable to go back to."""
+    if not situation.goal.rolling_back or is_converged(situation):
+        return None
+    version = situation.goal.target.ref.version
+    failed = too_many_failed(situation)
+    left = [pod for pod in situation.pods if pod.state is not PodState.UPDATED]
+    if not failed and left and all(pod.state is PodState.FAILED for pod in left):
+        failed = tuple(left)
+    if not failed and not late:
+        return None
+    seconds = situation.fleet.spec.progress_deadline_seconds
+    why = ", ".join(pod.name for pod in failed) or f"no progress for {seconds} seconds"
+    return Refusal(
+        HoldGate.VERDICT,
+        HoldReason.ROLLBACK_FAILED,
+        f"the way back to {version} failed ({why}): replace these pods or publish a new version",
+        tuple(pod.name for pod in failed),
+    )

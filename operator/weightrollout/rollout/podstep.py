@@ -1,0 +1,273 @@
+"""The next action of one pod, or why there is none. The order of one swap:
+
+    Reserve -> [gated: TakeOut] -> Ready=False seen and settled -> Swap -> the agent reports the
+    end -> PutIn -> Ready
+
+Nothing is remembered between the steps: each one follows from what agent and watch show.
+"""
+
+from typing import Final
+
+from weightrollout.api.reasons import HoldGate, HoldReason
+from weightrollout.api.spec import Mode, TakeOut
+from weightrollout.api.swap import Outcome
+from weightrollout.rollout.actions import (
+    Action,
+    PutIn,
+    Release,
+    Reserve,
+    RestartEngine,
+    SwapPod,
+    TakeOutPod,
+)
+from weightrollout.rollout.backoff import call_failure, restart_again_at
+from weightrollout.rollout.budget import Budget
+from weightrollout.rollout.classify import Pod, PodState
+from weightrollout.rollout.fleet import AgentFault, AgentView, Doing, Ref, Verdict
+from weightrollout.rollout.gates import failed_for_good, mode_allows, refuse_start
+from weightrollout.rollout.refusal import Refusal
+from weightrollout.rollout.revisions import find
+from weightrollout.rollout.situation import (
+    Situation,
+    attempt_of,
+    is_stranded,
+    may_load_target,
+    next_attempt,
+    txn_id,
+    wanted_by,
+)
+
+Step = Action | Refusal | None
+
+#: One of these at a time per pod: the next step waits for what this one shows.
+ONE_AT_A_TIME: Final = frozenset(
+    {
+        Doing.RESERVE,
+        Doing.TAKE_OUT,
+        Doing.SWAP,
+        Doing.PUT_IN,
+        Doing.RELEASE,
+        Doing.RESTART_ENGINE,
+    }
+)
+#: A reservation must outlive the pod's way out of its endpoints; unused, it ends by itself.
+RESERVATION_TTL_S: Final = 30.0
+#: Probe period 1 s, three failures, and the watch: later than this somebody should look.
+UNREADY_USUALLY_WITHIN_S: Final = 10.0
+
+
+def next_step(pod: Pod, situation: Situation, budget: Budget, *, may_start: bool) -> Step:
+    """`may_start` False: a verdict is being written, and nothing begins before it is."""
+    if pod.agent is None:
+        return _agent_fault(pod)
+    if pod.work.keys() & ONE_AT_A_TIME or pod.running is not None:
+        return None
+    if pod.state is PodState.POISONED:
+        return _restart_poisoned(pod, pod.agent, situation) if may_start else None
+    if pod.agent.reserved_txn is not None:
+        return _reserved(pod, pod.agent.reserved_txn, situation, may_start=may_start)
+    put_in = _put_in(pod, pod.agent)
+    if put_in is not None:
+        return _unless_failing(put_in, Doing.PUT_IN, pod, situation)
+    want = wanted_by(pod, situation)
+    if want is None:
+        return _at_rest(pod, situation)
+    return _start(pod, want, situation, budget) if may_start else None
+
+
+def _start(pod: Pod, want: Ref, situation: Situation, budget: Budget) -> Step:
+    refusal = refuse_start(pod, want, situation, budget)
+    if refusal is not None:
+        return refusal
+    room = "not in service" if pod.out else f"{budget.used} of {budget.limit} in use"
+    if want.is_baseline:
+        return _restart(
+            pod, want, situation, "BackToBaseline", f"{pod.name} serves what it must not"
+        )
+    swap = situation.fleet.spec.swap
+    reserve = Reserve(
+        pod=pod.name,
+        pod_uid=pod.uid,
+        txn=txn_id(situation.fleet.uid, want.revision, pod.uid, next_attempt(pod, want.revision)),
+        weights=want,
+        take_out=swap.take_out,
+        ttl_s=RESERVATION_TTL_S + swap.settle_seconds,
+        reason="NotInService" if pod.out else "BudgetAllows",
+        message=f"{pod.name} goes to {want.version} ({room})",
+    )
+    return _unless_failing(reserve, Doing.RESERVE, pod, situation)
+
+
+def _reserved(pod: Pod, txn: str, situation: Situation, *, may_start: bool) -> Step:
+    want = wanted_by(pod, situation)
+    unwanted = _why_unwanted(pod, want, txn, situation)
+    if unwanted or want is None:
+        message = f"{pod.name} is given back: {unwanted}"
+        release = Release(pod.name, pod.uid, txn, "NoLongerWanted", message)
+        return _unless_failing(release, Doing.RELEASE, pod, situation)
+    if not may_start:
+        return None
+    swap = situation.fleet.spec.swap
+    if swap.take_out is TakeOut.NONE:
+        return _swap(pod, want, txn, situation, "requests wait through the pause")
+    if pod.view.gated and pod.view.gate_open is True:
+        take_out = TakeOutPod(
+            pod.name, pod.uid, txn, "Reserved", f"{pod.name} leaves its endpoints"
+        )
+        return _unless_failing(take_out, Doing.TAKE_OUT, pod, situation)
+    if pod.view.ready:
+        if situation.fleet.now < pod.memory.reserved_since + UNREADY_USUALLY_WITHIN_S:
+            return None
+        message = f"{pod.name} is promised to a swap and still Ready"
+        return Refusal(HoldGate.READY, HoldReason.WAITING_FOR_UNREADY, message, (pod.name,))
+    if situation.fleet.now < settled_at(pod, situation):
+        return None
+    return _swap(pod, want, txn, situation, "out of its endpoints and settled")
+
+
+def settled_at(pod: Pod, situation: Situation) -> float:
+    """Counted from the later one of Ready=False and the reservation, as seen by this leader.
+
+    A pod that was unready before may have become ready just when it was reserved; after the
+    reservation its probe says 503, so that this flip shows within the settling time.
+    """
+    seen = max(pod.memory.ready_since, pod.memory.reserved_since)
+    return seen + situation.fleet.spec.swap.settle_seconds
+
+
+def _why_unwanted(pod: Pod, want: Ref | None, txn: str, situation: Situation) -> str:
+    """Why a reservation is not used; "" when it is."""
+    spec = situation.fleet.spec
+    if spec.mode is Mode.SUSPENDED:
+        return "spec.mode is Suspended"
+    if spec.mode is Mode.PAUSED and not is_stranded(pod):
+        return "spec.mode is Paused"
+    if want is None or want.is_baseline:
+        return "it has nothing to load"
+    if txn != txn_id(situation.fleet.uid, want.revision, pod.uid, next_attempt(pod, want.revision)):
+        return f"it was promised for other weights or another attempt, {want.version} is wanted now"
+    if want == situation.goal.target.ref and not may_load_target(pod, situation):
+        return "another pod proves these weights first"
+    return ""
+
+
+def _swap(pod: Pod, want: Ref, txn: str, situation: Situation, why: str) -> Step:
+    spec = situation.fleet.spec
+    action = SwapPod(
+        pod=pod.name,
+        pod_uid=pod.uid,
+        txn=txn,
+        attempt=next_attempt(pod, want.revision),
+        weights=want,
+        pause_mode=spec.swap.pause_mode,
+        clear_cache=spec.swap.clear_cache,
+        drain_s=float(spec.swap.drain_seconds),
+        deadline_s=float(spec.pod_deadline_seconds),
+        prompts=spec.verify.prompts,
+        reason="Settled" if spec.swap.take_out is TakeOut.ENDPOINT else "Reserved",
+        message=f"{pod.name} swaps to {want.version}: {why}",
+    )
+    return _unless_failing(action, Doing.SWAP, pod, situation)
+
+
+def _put_in(pod: Pod, agent: AgentView) -> Action | None:
+    """What Kubernetes should show of a pod that may serve: label, annotation, gate."""
+    if not agent.ready or pod.loaded is None:
+        return None
+    last = pod.finished
+    committed = (
+        last is not None
+        and last.outcome is Outcome.COMMITTED
+        and last.weights.revision == pod.loaded.revision
+    )
+    txn = last.txn if committed and last is not None else pod.view.put_in_txn
+    labelled = pod.view.version_label == pod.loaded.version or (
+        pod.loaded.is_baseline and pod.view.version_label == ""
+    )
+    gate_shut = pod.view.gated and pod.view.gate_open is not True
+    if txn == pod.view.put_in_txn and labelled and not gate_shut:
+        return None
+    reason = "Swapped" if committed and txn != pod.view.put_in_txn else "GateAnswer"
+    if reason == "GateAnswer" and not gate_shut:
+        reason = "LabelDiffers"
+    message = f"{pod.name} serves {pod.loaded.version}"
+    return PutIn(pod.name, pod.uid, txn, attempt_of(txn), pod.loaded, reason, message)
+
+
+def _restart_poisoned(pod: Pod, agent: AgentView, situation: Situation) -> Step:
+    last = pod.finished
+    cause = f" ({last.reason}: {last.message})" if last is not None and last.reason else ""
+    message = f"{pod.name} holds neither the new weights nor the last good ones{cause}"
+    return _restart(pod, _serve_after_restart(situation), situation, "Poisoned", message)
+
+
+def _serve_after_restart(situation: Situation) -> Ref:
+    """What a restarted pod is meant to serve: nothing that has not proven itself."""
+    goal = situation.goal
+    target = find(situation.fleet.revisions, goal.target.ref.revision)
+    rejected = target is not None and target.verdict is Verdict.REJECTED
+    if goal.target.ref.digest in situation.proven and not rejected:
+        return goal.target.ref
+    return situation.fallback
+
+
+def _restart(pod: Pod, serve: Ref, situation: Situation, reason: str, message: str) -> Step:
+    if situation.fleet.spec.mode is Mode.SUSPENDED:
+        return mode_allows(pod, serve, situation)
+    again = restart_again_at(pod)
+    if again is not None and situation.fleet.now < again:
+        waiting = f"{pod.name} was asked to restart its engine"
+        return Refusal(HoldGate.BACK_OFF, HoldReason.RETRY_BACK_OFF, waiting, (pod.name,))
+    action = RestartEngine(pod.name, pod.uid, serve, reason, message)
+    return _unless_failing(action, Doing.RESTART_ENGINE, pod, situation)
+
+
+def _unless_failing(action: Action, doing: Doing, pod: Pod, situation: Situation) -> Step:
+    failure = call_failure(situation.fleet, doing, pod.uid)
+    if failure is None:
+        return action
+    message = f"{doing} of {pod.name}: {failure.message}"
+    return Refusal(HoldGate.ENVIRONMENT, failure.reason, message, (pod.name,))
+
+
+def _agent_fault(pod: Pod) -> Refusal | None:
+    match pod.view.agent:
+        case AgentFault.MISSING:
+            return Refusal(
+                HoldGate.AGENT,
+                HoldReason.AGENT_MISSING,
+                f"{pod.name} has no container weightrollout-agent: add it to the pod template",
+                (pod.name,),
+            )
+        case AgentFault.UNREACHABLE | AgentFault.REFUSED:
+            said = f": {pod.view.agent_message}" if pod.view.agent_message else ""
+            return Refusal(
+                HoldGate.AGENT,
+                HoldReason.AGENT_UNREACHABLE,
+                f"the agent of {pod.name} does not answer{said}; it counts as out until it does",
+                (pod.name,),
+            )
+        case _:
+            return Refusal(
+                HoldGate.PODS, HoldReason.PODS_STARTING, f"{pod.name} does not run yet", (pod.name,)
+            )
+
+
+def _at_rest(pod: Pod, situation: Situation) -> Refusal | None:
+    """Nothing to do with this pod; say so where it is not simply done."""
+    agent = pod.agent
+    if agent is not None and pod.state is PodState.INCOMPATIBLE:
+        message = f"{pod.name}: {agent.incompatible_reason}: {agent.incompatible_message}"
+        return Refusal(HoldGate.AGENT, HoldReason.INCOMPATIBLE, message, (pod.name,))
+    if pod.state is PodState.FAILED:
+        return failed_for_good(pod, situation.goal.target.ref, situation)
+    if pod.state is PodState.UPDATED and pod.out:
+        said = (
+            f" ({agent.not_ready_reason})" if agent is not None and agent.not_ready_reason else ""
+        )
+        message = f"{pod.name} serves its version and is not Ready{said}: see its probes"
+        return Refusal(HoldGate.READY, HoldReason.WAITING_FOR_READY, message, (pod.name,))
+    if pod.state is PodState.UPDATED and pod.soak_until is not None:
+        message = f"{pod.name} serves for less than strategy.soakSeconds"
+        return Refusal(HoldGate.SOAK, HoldReason.SOAKING, message, (pod.name,))
+    return None

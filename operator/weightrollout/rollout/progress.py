@@ -1,0 +1,65 @@
+"""The progress deadline: seconds without progress, not seconds in all.
+
+Progress is a pod more that serves the target, a byte more that was staged, a transaction more
+that ended. The clock starts again with the leader, and stands still while a person or the
+environment holds the rollout, and while there is nothing to do.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from weightrollout.api.reasons import HoldGate
+from weightrollout.rollout.classify import PodState
+from weightrollout.rollout.refusal import Refusal
+from weightrollout.rollout.situation import Situation
+from weightrollout.rollout.verdict import is_converged
+
+#: Nobody would call a version bad because of these.
+STOPS_THE_CLOCK: Final = frozenset(
+    {
+        HoldGate.SPEC,
+        HoldGate.VERDICT,
+        HoldGate.MODE,
+        HoldGate.PODS,
+        HoldGate.ENVIRONMENT,
+        HoldGate.FAILED,
+        HoldGate.AGENT,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    key: str
+    at: float  # Fleet.now of the newest progress
+    deadline: float
+
+    def is_late(self, now: float) -> bool:
+        return now >= self.deadline
+
+
+def progress_of(situation: Situation) -> Progress:
+    fleet = situation.fleet
+    key = _key(situation)
+    stands = fleet.memory.progress_stopped or key != fleet.memory.progress_key
+    at = fleet.now if stands else fleet.memory.progress_at
+    return Progress(key, at, at + fleet.spec.progress_deadline_seconds)
+
+
+def stops_the_clock(situation: Situation, hold: Refusal | None) -> bool:
+    if situation.halted is not None:
+        return False  # a rollback that is late stays late until something moves
+    return is_converged(situation) or (hold is not None and hold.gate in STOPS_THE_CLOCK)
+
+
+def _key(situation: Situation) -> str:
+    target = situation.goal.target.ref.revision
+    updated = sum(pod.state is PodState.UPDATED for pod in situation.pods)
+    agents = [pod.agent for pod in situation.pods if pod.agent is not None]
+    staged = sum(agent.staging.bytes for agent in agents if agent.staging is not None)
+    images = sum(len(agent.staged) for agent in agents)
+    ended = sum(
+        pod.finished is not None and pod.finished.weights.revision == target
+        for pod in situation.pods
+    )
+    return f"{target}/{updated}/{images}/{staged}/{ended}"

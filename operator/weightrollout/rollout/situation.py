@@ -1,0 +1,94 @@
+"""What the rules of one pass look at together, and what each pod should load next."""
+
+from dataclasses import dataclass
+
+from weightrollout.api.spec import Mode
+from weightrollout.rollout.classify import Pod, PodState, attempts_used_up, serves
+from weightrollout.rollout.fleet import Fleet, Ref
+from weightrollout.rollout.refusal import Refusal
+from weightrollout.rollout.revisions import BASELINE
+from weightrollout.rollout.target import Goal
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    fleet: Fleet
+    goal: Goal
+    pods: tuple[Pod, ...]  # the base, in planner order
+    proven: frozenset[str]  # digests
+    prover: str | None  # uid of the pod that may load an unproven target
+    halted: Refusal | None = None  # a rollback that failed: no serving pod starts any more
+
+    @property
+    def must_prove(self) -> bool:
+        """The target may be on one pod only, until that one is through."""
+        if not self.fleet.spec.strategy.prove_first or self.goal.target.ref.is_baseline:
+            return False
+        return self.goal.target.ref.digest not in self.proven
+
+    @property
+    def fallback(self) -> Ref:
+        return self.goal.stable.ref if self.goal.stable else BASELINE
+
+
+def wanted_by(pod: Pod, situation: Situation) -> Ref | None:
+    """What this pod should load next; None: leave it as it is.
+
+    Pods out of service that hold nothing they could serve get the target once it is proven, else
+    stable. They never wait for a person, for the budget or for a refused spec.
+    """
+    unfit = (PodState.UNREACHABLE, PodState.INCOMPATIBLE, PodState.POISONED, PodState.UPDATED)
+    if pod.agent is None or pod.state in unfit:
+        return None
+    goal = situation.goal
+    rescue = None if serves(pod.agent, situation.fallback) else situation.fallback
+    if goal.frozen:
+        return rescue if is_stranded(pod) else None
+    if pod.state is PodState.FAILED:
+        differs = situation.fallback != goal.target.ref
+        return rescue if is_stranded(pod) and differs else None
+    if is_stranded(pod) and goal.stable is not None and _must_not_prove(pod, situation):
+        return rescue
+    return goal.target.ref
+
+
+def is_stranded(pod: Pod) -> bool:
+    """Out of service, and nothing loaded that it could serve."""
+    if pod.state is PodState.JOINING:
+        return True
+    return (
+        pod.state is PodState.FAILED
+        and pod.out
+        and pod.running is None
+        and (pod.loaded is None or pod.loaded.is_baseline)
+    )
+
+
+def may_load_target(pod: Pod, situation: Situation) -> bool:
+    return not situation.must_prove or situation.prover == pod.uid
+
+
+def _must_not_prove(pod: Pod, situation: Situation) -> bool:
+    if not may_load_target(pod, situation):
+        return True
+    unproven = situation.goal.target.ref.digest not in situation.proven
+    return unproven and situation.fleet.spec.mode is Mode.PAUSED
+
+
+def txn_id(cr_uid: str, revision: str, pod_uid: str, attempt: int) -> str:
+    return f"{cr_uid}/{revision}/{pod_uid}/{attempt}"
+
+
+def attempt_of(txn: str) -> int:
+    """0 for transactions that are not ours: an agent alone may name its own."""
+    last = txn.rpartition("/")[2]
+    return int(last) if last.isdecimal() else 0
+
+
+def next_attempt(pod: Pod, revision: str) -> int:
+    last = pod.finished
+    return last.attempt + 1 if last is not None and last.weights.revision == revision else 1
+
+
+def retries_left(pod: Pod, want: Ref, situation: Situation) -> bool:
+    return not attempts_used_up(pod.agent, want.digest, situation.fleet.spec.repair.retries)

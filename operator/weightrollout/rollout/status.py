@@ -1,0 +1,217 @@
+"""Compute the whole status from one situation. Nothing of the old status is kept but times."""
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from weightrollout.api.status import (
+    Failure,
+    Hold,
+    LoadedVersion,
+    PauseMillis,
+    PodCounts,
+    StagingStatus,
+    WeightRolloutStatus,
+    WeightsRef,
+)
+from weightrollout.api.swap import FailureClass, Outcome
+from weightrollout.rollout.classify import Pod, PodState
+from weightrollout.rollout.conditions import conditions_of
+from weightrollout.rollout.decide import Decision
+from weightrollout.rollout.fleet import AgentView, Fleet, Ref, Revision
+from weightrollout.rollout.messages import message_of
+from weightrollout.rollout.phase import phase_of
+from weightrollout.rollout.situation import Situation
+from weightrollout.rollout.staging import is_staging
+
+MOST_VERSIONS: Final = 10
+MOST_FAILURES: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """All that the status is made of."""
+
+    situation: Situation
+    decision: Decision
+    stable: Revision | None
+    hold: Hold | None
+
+
+def status_of(outlook: Outlook) -> WeightRolloutStatus:
+    situation, fleet = outlook.situation, outlook.situation.fleet
+    goal = situation.goal
+    phase = phase_of(situation)
+    counts = _counts(situation.pods)
+    return WeightRolloutStatus(
+        observed_generation=fleet.generation,
+        epoch=fleet.epoch,
+        phase=phase,
+        message=message_of(situation, phase, outlook.hold),
+        desired=_weights_ref(goal.desired.ref) if goal.desired else None,
+        target=_weights_ref(goal.target.ref),
+        stable=_weights_ref(outlook.stable.ref) if outlook.stable else None,
+        updated=f"{counts.updated}/{counts.selected}",
+        pods=counts,
+        staging=_staging(situation.pods),
+        versions=_versions(situation.pods),
+        hold=outlook.hold,
+        pause_millis=_pauses(situation),
+        failures=_failures(situation),
+        conditions=conditions_of(situation, phase, outlook.stable),
+    )
+
+
+def hold_of(decision: Decision, fleet: Fleet) -> Hold | None:
+    """The decision's hold, with the time since when it is the same gate and reason."""
+    refusal = decision.hold
+    if refusal is None:
+        return None
+    key = f"{refusal.gate}/{refusal.reason}"
+    old = fleet.status.hold
+    since = fleet.wall
+    if key == fleet.memory.hold_key:
+        since = fleet.memory.hold_since
+    elif old is not None and f"{old.gate}/{old.reason}" == key:
+        since = old.since
+    return Hold(
+        gate=refusal.gate,
+        reason=refusal.reason,
+        message=refusal.message,
+        since=since,
+        pods=refusal.pods,
+    )
+
+
+def _weights_ref(ref: Ref) -> WeightsRef:
+    return WeightsRef(version=ref.version, digest=ref.digest, revision=ref.revision)
+
+
+def _counts(pods: tuple[Pod, ...]) -> PodCounts:
+    by_state = Counter(pod.state for pod in pods)
+    return PodCounts(
+        selected=len(pods),
+        updated=by_state[PodState.UPDATED],
+        outdated=by_state[PodState.OUTDATED],
+        joining=by_state[PodState.JOINING],
+        failed=by_state[PodState.FAILED],
+        poisoned=by_state[PodState.POISONED],
+        unreachable=by_state[PodState.UNREACHABLE],
+        incompatible=by_state[PodState.INCOMPATIBLE],
+        available=sum(pod.in_service for pod in pods),
+        out=sum(pod.out for pod in pods),
+        swapping=sum(pod.running is not None for pod in pods),
+    )
+
+
+def _staging(pods: tuple[Pod, ...]) -> StagingStatus | None:
+    staging = [pod for pod in pods if is_staging(pod)]
+    if not staging:
+        return None
+    views = [pod.agent.staging for pod in staging if pod.agent is not None]
+    running = [view for view in views if view is not None and not view.done]
+    return StagingStatus(
+        bytes=sum(view.bytes for view in running),
+        total=sum(view.total for view in running),
+        pods=len(staging),
+    )
+
+
+def _versions(pods: tuple[Pod, ...]) -> tuple[LoadedVersion, ...]:
+    """What is proven to be loaded, most pods first; a pod nobody can speak for is left out."""
+    loaded = Counter(
+        (pod.loaded.version, pod.loaded.digest) for pod in pods if pod.loaded is not None
+    )
+    ranked = sorted(loaded.items(), key=lambda item: (-item[1], item[0][0], item[0][1] or ""))
+    named = [
+        LoadedVersion(version=version, digest=digest, pods=count)
+        for (version, digest), count in islice(ranked, MOST_VERSIONS)
+    ]
+    rest = sum(count for _, count in islice(ranked, MOST_VERSIONS, None))
+    if rest:
+        named.append(LoadedVersion(version="other", pods=rest))
+    return tuple(named)
+
+
+def _pauses(situation: Situation) -> PauseMillis | None:
+    """Over the newest transaction of each pod that loaded the target."""
+    target = situation.goal.target.ref.revision
+    measured = [
+        (pod.memory.serving_since, pod.name, last.pause_millis)
+        for pod in situation.pods
+        if (last := pod.finished) is not None
+        and last.weights.revision == target
+        and last.pause_millis > 0
+    ]
+    if not measured:
+        return None
+    millis = sorted(pause for _, _, pause in measured)
+    return PauseMillis(
+        last=round(max(measured)[2]),
+        p50=round(_nearest_rank(millis, 50)),
+        p99=round(_nearest_rank(millis, 99)),
+        max=round(millis[-1]),
+    )
+
+
+def _nearest_rank(ordered: list[float], percent: int) -> float:
+    return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
+
+
+def _failures(situation: Situation) -> tuple[Failure, ...]:
+    """Newest first. The time of a failure that was listed before stays what it was."""
+    listed = {_same(failure): failure.time for failure in situation.fleet.status.failures}
+    found = [failure for pod in situation.pods for failure in _failures_of(pod, situation)]
+    timed = [
+        failure.model_copy(update={"time": listed.get(_same(failure), failure.time)})
+        for failure in found
+    ]
+    timed.sort(key=lambda failure: (failure.pod, failure.reason))
+    timed.sort(key=lambda failure: failure.time, reverse=True)
+    return tuple(timed[:MOST_FAILURES])
+
+
+def _same(failure: Failure) -> tuple[str, str, str, int]:
+    return (failure.pod, failure.failure_class, failure.reason, failure.attempts)
+
+
+def _failures_of(pod: Pod, situation: Situation) -> list[Failure]:
+    wall = situation.fleet.wall
+    found: list[Failure] = []
+    last = pod.finished
+    if last is not None and last.outcome is not Outcome.COMMITTED and last.failure_class:
+        attempts = _attempts(pod.agent, last.weights.digest)
+        found.append(_failure(pod, last.failure_class, last.reason, last.message, attempts, wall))
+    staging = pod.memory.staging
+    if staging is not None and staging.failure_class is not None:
+        found.append(
+            _failure(
+                pod, staging.failure_class, staging.reason, staging.message, staging.failures, wall
+            )
+        )
+    for call in situation.fleet.failures:
+        if call.pod_uid == pod.uid:
+            message = f"{call.doing}: {call.message}"
+            found.append(_failure(pod, call.failure_class, call.reason, message, 0, wall))
+    return found
+
+
+def _failure(
+    pod: Pod, failure_class: FailureClass, reason: str, message: str, attempts: int, time: str
+) -> Failure:
+    return Failure.model_validate(
+        {
+            "pod": pod.name,
+            "class": failure_class,
+            "reason": reason,
+            "message": message,
+            "attempts": attempts,
+            "time": time,
+        }
+    )
+
+
+def _attempts(agent: AgentView | None, digest: str | None) -> int:
+    tried = agent.attempts.get(digest) if agent is not None and digest else None
+    return tried.attempts if tried is not None else 0

@@ -1,0 +1,148 @@
+"""What is written to the history: a new revision, a scout's digest, Rejected or Verified.
+
+Intent before effect: while any of these but Verified is being written, nothing new starts.
+"""
+
+from dataclasses import replace
+
+from weightrollout.api.quantity import limit
+from weightrollout.api.reasons import RejectReason
+from weightrollout.api.swap import FailureClass, Outcome
+from weightrollout.rollout.actions import RecordRevision
+from weightrollout.rollout.classify import Pod, PodState
+from weightrollout.rollout.fleet import AgentFault, Ref, Revision, Verdict
+from weightrollout.rollout.proof import proven_digests
+from weightrollout.rollout.situation import Situation
+from weightrollout.rollout.staging import scouted
+from weightrollout.rollout.target import bound_digest, reused_message, short
+
+
+def next_record(situation: Situation, *, deadline_passed: bool) -> RecordRevision | None:
+    """The one thing to write now; None when the history says all there is to say."""
+    goal = situation.goal
+    desired = goal.desired
+    if desired is None or goal.refusal is not None:
+        return None
+    if not goal.recorded:
+        again = "comes back as" if desired.verdict is not None else "is"
+        message = f"version {desired.ref.version} {again} revision {desired.number}"
+        return _record(desired, desired.verdict, "NewRevision", message)
+    if not goal.on_target_content:
+        return None
+    found = scouted(situation)
+    if found is not None:
+        return _pin(desired, found[0].name, found[1].digest, situation)
+    rejection = _rejection(desired, situation, deadline_passed=deadline_passed)
+    if rejection is not None:
+        return _record(desired, Verdict.REJECTED, *rejection)
+    if desired.verdict is None and is_verified(situation):
+        message = f"all {len(situation.pods)} pods serve {desired.ref.version}"
+        return _record(desired, Verdict.VERIFIED, "AllPodsVerified", message)
+    return None
+
+
+def is_converged(situation: Situation) -> bool:
+    """Each pod that runs serves the target, and there is at least one."""
+    running = [pod for pod in situation.pods if not never_ran(pod)]
+    return bool(running) and all(pod.state is PodState.UPDATED for pod in running)
+
+
+def is_verified(situation: Situation) -> bool:
+    """Converged, in service and soaked: only this makes a version stable."""
+    if situation.goal.target.ref.digest is None or not is_converged(situation):
+        return False
+    running = [pod for pod in situation.pods if not never_ran(pod)]
+    return all(pod.in_service and pod.soak_until is None for pod in running)
+
+
+def never_ran(pod: Pod) -> bool:
+    """A pod that waits for a node or an image converges before it gets traffic."""
+    return pod.view.agent is AgentFault.STARTING and not pod.view.running
+
+
+def too_many_failed(situation: Situation) -> tuple[Pod, ...]:
+    """The failed pods, when they are more than strategy.maxFailed allows; else none."""
+    failed = tuple(pod for pod in situation.pods if pod.state is PodState.FAILED)
+    max_failed = situation.fleet.spec.strategy.max_failed
+    allowed = limit(max_failed, len(situation.pods), at_least=0)
+    return failed if len(failed) > allowed else ()
+
+
+def _pin(desired: Revision, scout: str, digest: str, situation: Situation) -> RecordRevision:
+    revisions = situation.fleet.revisions
+    bound = bound_digest(desired.ref.version, desired.ref.revision, revisions)
+    if bound is not None and bound != digest:
+        message = reused_message(desired.ref.version, bound, digest)
+        return _record(desired, Verdict.REJECTED, RejectReason.VERSION_REUSED, message)
+    pinned = replace(desired, ref=replace(desired.ref, digest=digest))
+    message = f"{scout} read {desired.ref.uri}: {short(digest)} is pinned for all pods"
+    return _record(pinned, desired.verdict, "DigestPinned", message)
+
+
+def _rejection(
+    desired: Revision, situation: Situation, *, deadline_passed: bool
+) -> tuple[str, str] | None:
+    """Reason and message. What the fleet rests on, stable, is never rejected: there is no back."""
+    stable = situation.goal.stable
+    if stable is not None and stable.ref.revision == desired.ref.revision:
+        return None
+    for pod in situation.pods:
+        refuted = _refuted_by(pod, desired.ref, situation)
+        if refuted is not None:
+            return refuted
+    failed = [pod for pod in situation.pods if pod.state is PodState.FAILED]
+    if failed and desired.ref.digest not in situation.proven:
+        message = (
+            f"{failed[0].name} could not load it and no pod ever has{_cause(failed[0], desired)}"
+        )
+        return RejectReason.PROVER_FAILED, message
+    if too_many_failed(situation):
+        names = ", ".join(pod.name for pod in failed)
+        setting = situation.fleet.spec.strategy.max_failed
+        message = (
+            f"{names} failed for good, strategy.maxFailed is {setting}{_cause(failed[0], desired)}"
+        )
+        return RejectReason.TOO_MANY_FAILED, message
+    if deadline_passed:
+        seconds = situation.fleet.spec.progress_deadline_seconds
+        return (
+            RejectReason.PROGRESS_DEADLINE_EXCEEDED,
+            f"no progress for progressDeadlineSeconds {seconds}",
+        )
+    return None
+
+
+def _refuted_by(pod: Pod, ref: Ref, situation: Situation) -> tuple[str, str] | None:
+    """A check of the weights themselves failed on this pod and no other has passed it."""
+    proven_elsewhere = ref.digest in proven_digests(situation.fleet, without=pod.uid)
+    if pod.agent is None or proven_elsewhere:
+        return None
+    last = pod.finished
+    if (
+        last is not None
+        and last.weights.revision == ref.revision
+        and last.failure_class is FailureClass.WEIGHTS
+        and last.outcome is not Outcome.COMMITTED
+    ):
+        return last.reason, f"{pod.name}: {last.message}"
+    staging = pod.memory.staging
+    if (
+        staging is not None
+        and staging.revision == ref.revision
+        and staging.failure_class is FailureClass.WEIGHTS
+    ):
+        return staging.reason, f"{pod.name}: {staging.message}"
+    return None
+
+
+def _cause(pod: Pod, desired: Revision) -> str:
+    tried = pod.agent.attempts.get(desired.ref.digest or "") if pod.agent is not None else None
+    return f": {tried.reason}: {tried.message}" if tried is not None and tried.reason else ""
+
+
+def _record(
+    revision: Revision, verdict: Verdict | None, reason: str, message: str
+) -> RecordRevision:
+    return RecordRevision(
+        revision.ref, revision.number, revision.digest_given, verdict, reason, message
+    )

@@ -1,0 +1,36 @@
+"""The earliest moment at which time alone changes the plan."""
+
+from collections.abc import Iterator
+
+from weightrollout.rollout.backoff import CALL_S, restart_again_at, stage_again_at, swap_again_at
+from weightrollout.rollout.classify import Pod
+from weightrollout.rollout.podstep import UNREADY_USUALLY_WITHIN_S, settled_at
+from weightrollout.rollout.progress import Progress
+from weightrollout.rollout.situation import Situation, wanted_by
+
+
+def wake_at(situation: Situation, progress: Progress, *, clock_runs: bool) -> float | None:
+    """None: only a new observation can change anything."""
+    now = situation.fleet.now
+    times = [time for pod in situation.pods for time in _times_of(pod, situation)]
+    times += [failure.at + CALL_S for failure in situation.fleet.failures]
+    if clock_runs:
+        times.append(progress.deadline)
+    return min((time for time in times if time > now), default=None)
+
+
+def _times_of(pod: Pod, situation: Situation) -> Iterator[float]:
+    if pod.agent is not None and pod.agent.reserved_txn is not None:
+        yield settled_at(pod, situation)
+        yield pod.memory.reserved_since + UNREADY_USUALLY_WITHIN_S
+    if pod.soak_until is not None:
+        yield pod.soak_until
+    want = wanted_by(pod, situation)
+    target = situation.goal.target.ref
+    for ref in {target.revision: target, **({want.revision: want} if want else {})}.values():
+        for again in (swap_again_at(pod, ref), stage_again_at(pod, ref)):
+            if again is not None:
+                yield again
+    again = restart_again_at(pod)
+    if again is not None:
+        yield again

@@ -1,0 +1,167 @@
+"""Pause and resume: what happens to running, waiting and new requests."""
+
+import asyncio
+
+import grpc
+import pytest
+
+from contract.conftest import Pair, StartEngine
+from contract.under_test import CALL_S, EngineUnderTest, eventually
+from simulator import answers
+from weightrollout.api.spec import PauseMode
+from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
+from weightrollout.wire.vllm import control_pb2 as pb
+
+PROMPT = "tell me a story"
+CACHED_PROMPT = "a prompt that fills at least one block of the KV cache"
+
+
+async def pause_raw(engine: EngineUnderTest, mode: pb.PauseMode.ValueType) -> None:
+    request = pb.PauseGenerationRequest(mode=mode)
+    await engine.call("PauseGeneration", request, pb.PauseGenerationResponse)
+
+
+async def paused_in_mid_answer(
+    engine: EngineUnderTest, mode: PauseMode
+) -> tuple[asyncio.Task[None], list[str], list[str | None]]:
+    """Begin a long answer and pause after its third token."""
+    tokens: list[str] = []
+    ends: list[str | None] = []
+    third = asyncio.Event()
+
+    async def read() -> None:
+        async for token, end in engine.stream(PROMPT, 100):
+            tokens.append(token)
+            ends.append(end)
+            if len(tokens) == 3:
+                third.set()
+
+    reader = asyncio.create_task(read())
+    await asyncio.wait_for(third.wait(), CALL_S)
+    await engine.pause(mode)
+    return reader, tokens, ends
+
+
+async def test_keep_freezes_running_requests_until_resume(engine: EngineUnderTest) -> None:
+    reader, tokens, _ = await paused_in_mid_answer(engine, PauseMode.KEEP)
+    assert not reader.done()
+    assert (await engine.inference.load(deadline_s=CALL_S)).running == 1
+    await engine.resume()
+    await asyncio.wait_for(reader, CALL_S)
+    assert len(tokens) == 100
+
+
+async def test_kept_answer_is_a_prefix_of_the_old_and_the_rest_of_the_new_weights(
+    engine: EngineUnderTest, pair: Pair
+) -> None:
+    reader, tokens, _ = await paused_in_mid_answer(engine, PauseMode.KEEP)
+    await engine.transfer(pair.b, "b")
+    await engine.resume()
+    await asyncio.wait_for(reader, CALL_S)
+    assert answers.explain(tokens, PROMPT, pair.fingerprints) == ("a", "b")
+
+
+async def test_abort_ends_running_requests_with_what_they_have(
+    engine: EngineUnderTest, pair: Pair
+) -> None:
+    reader, tokens, ends = await paused_in_mid_answer(engine, PauseMode.ABORT)
+    await asyncio.wait_for(reader, CALL_S)
+    assert ends[-1] == "abort"
+    assert answers.explain([t for t in tokens if t], PROMPT, pair.fingerprints) == ("a",)
+
+
+async def test_unspecified_mode_aborts(engine: EngineUnderTest) -> None:
+    prompt = asyncio.create_task(engine.complete(PROMPT, 1000))
+    await eventually(engine.busy)
+    await pause_raw(engine, pb.PAUSE_MODE_UNSPECIFIED)
+    with pytest.raises(EngineStateUnknown, match="CompletionAborted"):
+        await prompt
+
+
+async def test_unknown_mode_is_refused(engine: EngineUnderTest) -> None:
+    with pytest.raises(grpc.aio.AioRpcError, match="invalid pause mode") as caught:
+        await pause_raw(engine, 9)  # type: ignore[arg-type]
+    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_wait_pause_returns_when_the_last_request_ended(engine: EngineUnderTest) -> None:
+    prompt = asyncio.create_task(engine.complete(PROMPT, 50))
+    await eventually(engine.busy)
+    await pause_raw(engine, pb.PAUSE_MODE_WAIT)
+    assert not await engine.busy()
+    assert len(answers.split(await prompt)) == 50
+
+
+async def test_wait_pause_blocks_resume_until_its_call_is_cancelled(
+    engine: EngineUnderTest,
+) -> None:
+    endless = asyncio.create_task(engine.complete(PROMPT, 100_000))
+    await eventually(engine.busy)
+    pause = asyncio.create_task(pause_raw(engine, pb.PAUSE_MODE_WAIT))
+    await eventually(engine.is_paused)
+    with pytest.raises(EngineStateUnknown, match="DeadlineExceeded"):
+        await engine.control.resume(deadline_s=0.2)
+    pause.cancel()
+    await asyncio.wait([pause])
+    assert await engine.is_paused()
+    await engine.resume()
+    assert not await engine.is_paused()
+    endless.cancel()
+    await asyncio.wait([endless])
+
+
+async def test_new_requests_are_rejected_in_an_abort_pause(engine: EngineUnderTest) -> None:
+    await engine.pause(PauseMode.ABORT)
+    with pytest.raises(EngineRefused, match=r"503.*Generation is paused. Please retry"):
+        await engine.complete(PROMPT)
+
+
+async def test_new_requests_wait_in_an_abort_pause_before_0_33(start_engine: StartEngine) -> None:
+    async with start_engine(vllm="0.32") as engine:
+        await engine.pause(PauseMode.ABORT)
+        prompt = asyncio.create_task(engine.complete(PROMPT))
+        await eventually(engine.busy)
+        await engine.resume()
+        assert await prompt
+
+
+async def test_new_requests_wait_in_a_keep_pause(engine: EngineUnderTest) -> None:
+    await engine.pause(PauseMode.KEEP)
+    prompt = asyncio.create_task(engine.complete(PROMPT))
+    await eventually(engine.busy)
+    load = await engine.inference.load(deadline_s=CALL_S)
+    assert (load.running, load.waiting) == (0, 1)
+    await engine.resume()
+    assert await prompt
+
+
+async def test_request_whose_client_left_does_not_keep_the_engine_busy(
+    engine: EngineUnderTest,
+) -> None:
+    prompt = asyncio.create_task(engine.complete(PROMPT, 100_000))
+    await eventually(engine.busy)
+    prompt.cancel()
+
+    async def idle() -> bool:
+        return not await engine.busy()
+
+    await eventually(idle)
+
+
+async def test_resume_is_idempotent(engine: EngineUnderTest) -> None:
+    await engine.resume()
+    await engine.resume()
+    assert not await engine.is_paused()
+
+
+@pytest.mark.parametrize(("clear_cache", "right"), [(None, True), (True, True), (False, False)])
+async def test_prefix_cache_outlives_the_weights_unless_the_pause_clears_it(
+    engine: EngineUnderTest, pair: Pair, clear_cache: bool | None, right: bool
+) -> None:
+    await engine.complete(CACHED_PROMPT)
+    request = pb.PauseGenerationRequest(mode=pb.PAUSE_MODE_KEEP, clear_cache=clear_cache)
+    await engine.call("PauseGeneration", request, pb.PauseGenerationResponse)
+    await engine.transfer(pair.b, "b")
+    await engine.resume()
+    tokens = answers.split(await engine.complete(CACHED_PROMPT))
+    assert (answers.explain(tokens, CACHED_PROMPT, pair.fingerprints) == ("b",)) is right

@@ -1,0 +1,89 @@
+"""The ways an engine process ends and comes back."""
+
+import asyncio
+import signal
+
+import pytest
+
+from contract.conftest import StartEngine
+from contract.under_test import CALL_S, EngineUnderTest, eventually
+from simulator import answers
+from weightrollout.engine.errors import EngineRefused, EngineUnreachable
+from weightrollout.handover import files, records
+from weightrollout.handover.records import ExitRequest, InitInfo
+
+
+async def test_shutdown_ends_an_engine_that_its_frontend_manages(
+    own_engine: EngineUnderTest,
+) -> None:
+    await own_engine.control.shutdown(deadline_s=CALL_S)
+    assert await own_engine.process.exit_code() == 0
+
+
+async def test_shutdown_is_refused_where_the_frontend_does_not_manage_the_engine(
+    start_engine: StartEngine,
+) -> None:
+    async with start_engine(unmanaged=True) as engine:
+        with pytest.raises(EngineRefused, match="FailedPrecondition"):
+            await engine.control.shutdown(deadline_s=CALL_S)
+
+
+async def test_shutdown_is_unknown_before_0_32(start_engine: StartEngine) -> None:
+    async with start_engine(vllm="0.31") as engine:
+        with pytest.raises(EngineRefused, match="ControlCallMissing"):
+            await engine.control.shutdown(deadline_s=CALL_S)
+
+
+async def test_exit_request_ends_the_engine_it_names_and_is_removed(
+    own_engine: EngineUnderTest,
+) -> None:
+    path = files.exit_request(own_engine.handover)
+    records.write(path, ExitRequest(own_engine.reports()[0].instance, "poisoned"))
+    assert await own_engine.process.exit_code() == 0
+    assert not path.exists()
+
+
+async def test_exit_request_for_an_earlier_process_is_removed_and_ignored(
+    engine: EngineUnderTest,
+) -> None:
+    path = files.exit_request(engine.handover)
+    records.write(path, ExitRequest("an earlier one", "poisoned"))
+
+    async def removed() -> bool:
+        return not path.exists()
+
+    await eventually(removed)
+    assert await engine.complete("still there?")
+
+
+async def test_restarted_engine_leaves_no_file_of_the_process_before_it(
+    own_engine: EngineUnderTest,
+) -> None:
+    [before] = own_engine.reports()
+    await own_engine.prepare(InitInfo("uid/1/pod/0", "sha256:0", "images/0/0"))
+    own_engine.process.kill()
+    await own_engine.process.exit_code()
+    records.write(files.exit_request(own_engine.handover), ExitRequest(before.instance, "too late"))
+    await own_engine.restart()
+    assert [path.name for path in own_engine.handover.iterdir()] == ["report-rank0.json"]
+    [after] = own_engine.reports()
+    assert after.instance != before.instance
+    assert after.plan.plan_id() == before.plan.plan_id()
+
+
+async def test_sigterm_lets_running_requests_end(own_engine: EngineUnderTest) -> None:
+    prompt = asyncio.create_task(own_engine.complete("a long one", 50))
+    await eventually(own_engine.busy)
+    own_engine.process.kill(signal.SIGTERM)
+    assert len(answers.split(await prompt)) == 50
+    assert await own_engine.process.exit_code() == 0
+
+
+async def test_engine_that_is_gone_is_unreachable(own_engine: EngineUnderTest) -> None:
+    await own_engine.control.info(deadline_s=CALL_S)
+    own_engine.process.kill()
+    await own_engine.process.exit_code()
+    with pytest.raises(EngineUnreachable):
+        await own_engine.control.info(deadline_s=CALL_S)
+    with pytest.raises(EngineUnreachable):
+        await own_engine.complete("anyone?")

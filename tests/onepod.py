@@ -1,0 +1,282 @@
+"""One pod without Kubernetes: a simulated engine and a real agent, each a process of its own.
+
+async with one_pod(tmp_path) as pod:
+    await pod.hello(); await pod.stage(B); await pod.reserve(B); end = await pod.swap(B)
+
+`A` is what the engine starts with; `B`, `C` are other weights; `WRONG` fails its prompts.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import aiohttp
+import grpc
+import grpc.aio
+
+from checkpoints import fingerprint, write_checkpoint
+from simulator.answers import answer
+from simulator.process import TESTS, EngineProcess, engine_process
+from weightrollout.agent.service import REFUSAL_KEY
+from weightrollout.wire.agent import agent_pb2 as pb
+from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
+
+#: Everything here ends within this, or hangs.
+ENDS_S: Final = 30.0
+SEEDS: Final = {"a": 1, "b": 2, "c": 3, "wrong": 4}
+PROMPT: Final = pb.Prompt(prompt="2+2=", max_tokens=4, contains="4")
+OWNER: Final = "cr-uid"
+
+
+class Refusal(Exception):
+    def __init__(self, said: pb.Refusal) -> None:
+        super().__init__(f"{said.reason}: {said.message}")
+        self.reason = said.reason
+        self.epoch = said.epoch
+
+
+@dataclass
+class AgentProcess:
+    arguments: tuple[str, ...]
+    log: Path
+    grpc_port: int = field(default_factory=lambda: free_port())
+    http_port: int = field(default_factory=lambda: free_port())
+    process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        path = os.pathsep.join((str(TESTS.parent / "operator"), str(TESTS)))
+        with self.log.open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "weightrollout.agent", *self.arguments),
+                *("--grpc-bind", f"127.0.0.1:{self.grpc_port}"),
+                *("--http-bind", f"127.0.0.1:{self.http_port}"),
+                env={**os.environ, "PYTHONPATH": path},
+                stderr=log,
+            )
+
+    async def end(self, number: signal.Signals = signal.SIGKILL) -> int | None:
+        if self.process is None:
+            return None
+        if self.process.returncode is None:
+            self.process.send_signal(number)
+        return await asyncio.wait_for(self.process.wait(), ENDS_S)
+
+
+@dataclass
+class OnePod:
+    engine: EngineProcess
+    agent: AgentProcess
+    folder: Path
+    checkpoints: dict[str, Path]
+    stub: AgentStub
+    epoch: int = 1
+    digests: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def handover(self) -> Path:
+        return self.folder / "handover"
+
+    @property
+    def staging(self) -> Path:
+        return self.folder / "staging"
+
+    def fence(self, epoch: int | None = None, owner: str = OWNER) -> pb.Fence:
+        return pb.Fence(owner_uid=owner, epoch=self.epoch if epoch is None else epoch)
+
+    def weights(self, name: str) -> pb.Weights:
+        return pb.Weights(
+            revision=f"chat-{name}",
+            version=f"v-{name}",
+            uri=self.checkpoints[name].as_uri() + "/",
+            digest=self.digests.get(name, ""),
+        )
+
+    async def hello(self, *, takeover: bool = False, owner: str = OWNER) -> pb.AgentState:
+        request = pb.HelloRequest(fence=self.fence(owner=owner), takeover=takeover)
+        return await _told(self.stub.Hello(request, timeout=ENDS_S, wait_for_ready=True))
+
+    async def stage(self, name: str, *, keep: tuple[str, ...] = ()) -> pb.StageProgress:
+        """The last progress; remembers the digest."""
+        request = pb.StageRequest(
+            fence=self.fence(), weights=self.weights(name), keep_last_good=True, keep=keep
+        )
+        last = pb.StageProgress()
+        try:
+            async for last in self.stub.Stage(request, timeout=ENDS_S, wait_for_ready=True):
+                pass
+        except grpc.aio.AioRpcError as error:
+            raise _refusal(error) from error
+        if last.digest and not last.reason:
+            self.digests[name] = last.digest
+        return last
+
+    async def reserve(
+        self, name: str, txn: str = "txn-1", *, in_service: bool = False, ttl_s: float = 30.0
+    ) -> None:
+        take_out = pb.TAKE_OUT_NONE if in_service else pb.TAKE_OUT_ENDPOINT
+        request = pb.ReserveRequest(
+            fence=self.fence(),
+            txn=txn,
+            take_out=take_out,
+            ttl_seconds=ttl_s,
+            weights=self.weights(name),
+        )
+        await _told(self.stub.Reserve(request, timeout=ENDS_S, wait_for_ready=True))
+
+    def swap_request(
+        self, name: str, txn: str = "txn-1", *, deadline_s: float = 20.0
+    ) -> pb.SwapRequest:
+        return pb.SwapRequest(
+            fence=self.fence(),
+            txn=txn,
+            attempt=1,
+            weights=self.weights(name),
+            pause_mode=pb.PAUSE_MODE_KEEP,
+            clear_cache=True,
+            drain_seconds=1.0,
+            deadline_seconds=deadline_s,
+            prompts=[PROMPT],
+        )
+
+    async def swap(
+        self, name: str, txn: str = "txn-1", *, deadline_s: float = 20.0
+    ) -> pb.Transaction:
+        """Run or attach, and wait for the end."""
+        request = self.swap_request(name, txn, deadline_s=deadline_s)
+        last = pb.SwapProgress()
+        try:
+            async for last in self.stub.Swap(request, timeout=ENDS_S, wait_for_ready=True):
+                pass
+        except grpc.aio.AioRpcError as error:
+            raise _refusal(error) from error
+        return last.transaction
+
+    async def bring(self, name: str, txn: str) -> pb.Transaction:
+        """Stage, reserve, swap."""
+        progress = await self.stage(name)
+        assert not progress.reason, progress
+        await self.reserve(name, txn)
+        return await self.swap(name, txn)
+
+    async def release(self, txn: str = "") -> None:
+        request = pb.ReleaseRequest(fence=self.fence(), txn=txn)
+        await _told(self.stub.Release(request, timeout=ENDS_S))
+
+    async def restart_engine(self, serve: str | None = None) -> str:
+        weights = self.weights(serve) if serve else pb.Weights()
+        request = pb.RestartEngineRequest(fence=self.fence(), serve=weights, reason="Poisoned")
+        reply = await _told(self.stub.RestartEngine(request, timeout=ENDS_S))
+        return str(reply.instance)
+
+    async def state(self) -> pb.AgentState:
+        """What Watch says first."""
+        request = pb.WatchRequest(heartbeat_seconds=1.0)
+        call = self.stub.Watch(request, timeout=ENDS_S, wait_for_ready=True)
+        try:
+            async for state in call:
+                return state
+        finally:
+            call.cancel()
+        raise AssertionError("Watch ended")
+
+    async def until(self, fact: Callable[[pb.AgentState], bool]) -> pb.AgentState:
+        """Watch until the fact holds."""
+        request = pb.WatchRequest(heartbeat_seconds=0.2)
+        call = self.stub.Watch(request, timeout=ENDS_S, wait_for_ready=True)
+        state = pb.AgentState()
+        try:
+            async for state in call:
+                if fact(state):
+                    return state
+        except grpc.aio.AioRpcError as error:
+            raise AssertionError(f"not seen within {ENDS_S} s; last: {state}") from error
+        finally:
+            call.cancel()
+        raise AssertionError("Watch ended")
+
+    async def readyz(self) -> tuple[int, str]:
+        """Status and reason, as the kubelet sees them."""
+        timeout = aiohttp.ClientTimeout(total=5)
+        async with (
+            aiohttp.ClientSession(timeout=timeout) as session,
+            session.get(f"http://127.0.0.1:{self.agent.http_port}/readyz") as response,
+        ):
+            body: dict[str, Any] = await response.json()
+            return response.status, body.get("reason", "")
+
+    async def answers_with(self, name: str) -> bool:
+        """Whether the engine's answer is that of a fresh engine with these weights."""
+        body = {"prompt": "tell me", "max_tokens": 5}
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(f"{self.engine.http_url}/v1/completions", json=body) as response,
+        ):
+            text = (await response.json())["choices"][0]["text"]
+        return bool(text == "".join(answer(fingerprint(self.checkpoints[name]), "tell me", 5)))
+
+    async def kill_agent(self) -> None:
+        await self.agent.end()
+
+    async def start_agent(self) -> None:
+        await self.agent.start()
+
+
+@asynccontextmanager
+async def one_pod(tmp_path: Path, **flags: Any) -> AsyncIterator[OnePod]:
+    """`flags` go to the simulator."""
+    for name in ("staging", "handover", "stable"):
+        (tmp_path / name).mkdir()
+    checkpoints = {
+        name: write_checkpoint(tmp_path / name, seed=seed, arithmetic=name != "wrong")
+        for name, seed in SEEDS.items()
+    }
+    volumes = {"staging": tmp_path / "staging", "handover": tmp_path / "handover"}
+    async with engine_process(
+        model=checkpoints["a"], **{"token_seconds": 0.001, **volumes, **flags}
+    ) as engine:
+        arguments = ("--engine-grpc", engine.grpc_target, "--engine-http", engine.http_url)
+        volume_flags = tuple(f"--{name}={path}" for name, path in volumes.items())
+        agent = AgentProcess(
+            (*arguments, *volume_flags, f"--stable={tmp_path / 'stable'}"), tmp_path / "agent.log"
+        )
+        channel = grpc.aio.insecure_channel(
+            f"127.0.0.1:{agent.grpc_port}",
+            options=(
+                ("grpc.initial_reconnect_backoff_ms", 50),
+                ("grpc.min_reconnect_backoff_ms", 50),
+                ("grpc.max_reconnect_backoff_ms", 100),
+            ),
+        )
+        await agent.start()
+        try:
+            yield OnePod(engine, agent, tmp_path, checkpoints, AgentStub(channel))
+        finally:
+            await channel.close()
+            await agent.end()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+async def _told(call: Awaitable[Any]) -> Any:
+    try:
+        return await call
+    except grpc.aio.AioRpcError as error:
+        raise _refusal(error) from error
+
+
+def _refusal(error: grpc.aio.AioRpcError) -> Exception:
+    for key, value in error.trailing_metadata() or ():
+        if key == REFUSAL_KEY and isinstance(value, bytes):
+            return Refusal(pb.Refusal.FromString(value))
+    return AssertionError(f"{error.code()}: {error.details()}")

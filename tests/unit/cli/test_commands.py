@@ -1,0 +1,90 @@
+"""The program as a shell sees it: exit code, stdout, stderr."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from weightrollout.cli.main import app
+
+COMMANDS = ["status", "digest"]
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    folder = tmp_path / "step 1200"
+    folder.mkdir()
+    (folder / "model.safetensors").write_bytes(b"bytes")
+    (folder / "config.json").write_text("{}")
+    (folder / "README.md").write_text("not counted")
+    return folder
+
+
+def coreutils(folder: Path) -> str:
+    script = "LC_ALL=C sha256sum config.json model.safetensors | sha256sum"
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return f"sha256:{done.stdout.split()[0]}"
+
+
+def test_digest_prints_what_coreutils_say_and_nothing_else(checkpoint: Path) -> None:
+    result = CliRunner().invoke(app, ["digest", str(checkpoint)])
+    assert (result.exit_code, result.stdout) == (0, coreutils(checkpoint) + "\n")
+    assert result.stderr == ""
+
+
+def test_digest_takes_the_uri_of_the_spec(checkpoint: Path) -> None:
+    result = CliRunner().invoke(app, ["digest", checkpoint.as_uri() + "/"])
+    assert result.stdout == coreutils(checkpoint) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ("nowhere", "No such file"),
+        (".", "holds no *.safetensors"),
+        ("s3://models/chat/", "file:/// URIs only"),
+        ("file://host/models/", "file:/// URIs only"),
+    ],
+)
+def test_digest_of_what_is_no_checkpoint_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argument: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["digest", argument])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr
+
+
+def test_a_link_that_leaves_the_folder_is_refused(checkpoint: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("s")
+    (checkpoint / "vocab.json").symlink_to(tmp_path / "secret")
+    result = CliRunner().invoke(app, ["digest", str(checkpoint)])
+    assert result.exit_code == 2
+    assert "vocab.json: link leaves the folder" in result.stderr
+
+
+def test_status_without_access_is_not_a_failed_rollout(tmp_path: Path) -> None:
+    missing = tmp_path / "kubeconfig"
+    result = CliRunner().invoke(app, ["status", "chat", "--kubeconfig", str(missing)])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert str(missing) in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [["status"], ["digest"], ["status", "a", "-o", "yaml"], []])
+def test_wrong_usage_is_not_a_failed_rollout(arguments: list[str]) -> None:
+    assert CliRunner().invoke(app, arguments).exit_code == 2
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_worked_examples_and_says_its_exit_codes(command: str) -> None:
+    said = CliRunner().invoke(app, [command, "--help"]).stdout
+    assert f"\n    kubectl weightrollout {command} " in said
+    assert "\n  Exit codes:\n    0    " in said
+
+
+def test_every_command_is_known_to_these_tests() -> None:
+    names = [command.callback.__name__ for command in app.registered_commands if command.callback]
+    assert names == COMMANDS

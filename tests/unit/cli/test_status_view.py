@@ -1,0 +1,88 @@
+"""What the exit code and the JSON promise."""
+
+import json
+from typing import Any
+
+import pytest
+
+from sights import GENERATION, V7, V8, condition, pod, rollout
+from weightrollout.cli.exits import Exit, exit_of
+from weightrollout.cli.render import as_json
+from weightrollout.cli.view import NOT_SEEN, view_of
+
+READY = condition("Ready", "True")
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        pytest.param({}, Exit.UNDER_WAY, id="no status yet"),
+        pytest.param({"conditions": [READY]}, Exit.COMPLETE, id="complete"),
+        pytest.param(
+            {"conditions": [condition("Ready", "False")]}, Exit.UNDER_WAY, id="progressing"
+        ),
+        pytest.param({"conditions": [condition("Ready", "Unknown")]}, Exit.UNDER_WAY, id="paused"),
+        pytest.param(
+            {"conditions": [condition("Ready", "False"), condition("Stalled", "True")]},
+            Exit.STALLED,
+            id="rolled back",
+        ),
+    ],
+)
+def test_the_exit_code_says_how_it_stands(status: dict[str, Any], expected: Exit) -> None:
+    assert exit_of(view_of(rollout(**status), ()).outcome) is expected
+
+
+@pytest.mark.parametrize("kind", ["Ready", "Stalled"])
+def test_a_new_spec_is_never_complete_by_the_word_about_the_old_one(kind: str) -> None:
+    old = GENERATION - 1
+    body = rollout(observedGeneration=old, conditions=[condition(kind, "True", old)])
+    view = view_of(body, ())
+    assert exit_of(view.outcome) is Exit.UNDER_WAY
+    assert view.message == NOT_SEEN
+
+
+def test_json_is_the_same_view_with_numbers_as_numbers() -> None:
+    body = rollout(
+        phase="Complete",
+        message="all 1 pods serve v8",
+        desired=V8,
+        target=V8,
+        stable=V8,
+        pods={"selected": 1, "updated": 1},
+        pauseMillis={"last": 9, "p50": 9, "p99": 12, "max": 12},
+        conditions=[READY],
+    )
+    assert json.loads(as_json(view_of(body, [pod("chat-0", "v8")]))) == {
+        "name": "chat",
+        "namespace": "prod",
+        "outcome": "Complete",
+        "phase": "Complete",
+        "message": "all 1 pods serve v8",
+        "desired": V8,
+        "target": V8,
+        "stable": V8,
+        "updated": 1,
+        "selected": 1,
+        "hold": None,
+        "pauseMillis": {"last": 9, "p50": 9, "p99": 12, "max": 12},
+        "staging": None,
+        "versions": [
+            {
+                "version": "v8",
+                "digest": V8["digest"],
+                "roles": ["target", "stable", "desired"],
+                "pods": [{"name": "chat-0", "state": "Updated", "reason": "", "message": ""}],
+            }
+        ],
+    }
+
+
+def test_words_of_a_newer_operator_are_passed_over() -> None:
+    body = rollout(phase="Soaking", step={"index": 1}, target={**V8, "draft": "x"}, analysis=[])
+    assert view_of(body, ()).phase == "Soaking"
+
+
+def test_a_pod_without_a_version_is_not_updated_where_nothing_is_desired() -> None:
+    (group,) = view_of(rollout(phase="Pending", stable=V7), [pod("chat-0")]).versions
+    assert group.pods[0].state == "Serving"

@@ -1,0 +1,171 @@
+"""What each failure of a gRPC call says about the engine afterwards."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import grpc
+import grpc.aio
+import pytest
+
+from weightrollout.api.spec import PauseMode
+from weightrollout.engine.errors import (
+    EngineError,
+    EngineRefused,
+    EngineStateUnknown,
+    EngineUnreachable,
+)
+from weightrollout.engine.vllm_grpc import VllmGrpc
+from weightrollout.wire.vllm import control_pb2 as pb
+
+CALL_S = 5.0
+
+Behaviour = Callable[[bytes, Any], Awaitable[bytes]]
+
+
+@asynccontextmanager
+async def engine(**calls: Behaviour) -> AsyncIterator[VllmGrpc]:
+    """A server of the given calls, and the adapter that speaks to it."""
+    server = grpc.aio.server()
+    handlers = {name: grpc.unary_unary_rpc_method_handler(call) for name, call in calls.items()}
+    server.add_generic_rpc_handlers(
+        (grpc.method_handlers_generic_handler("vllm.Control", handlers),)
+    )
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    adapter = VllmGrpc(f"127.0.0.1:{port}")
+    try:
+        yield adapter
+    finally:
+        await adapter.close()
+        await server.stop(None)
+
+
+def failing(code: grpc.StatusCode) -> Behaviour:
+    async def behave(_: bytes, context: Any) -> bytes:
+        await context.abort(code, "the engine's own words")
+        raise AssertionError
+
+    return behave
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (grpc.StatusCode.FAILED_PRECONDITION, EngineRefused),
+        (grpc.StatusCode.INVALID_ARGUMENT, EngineRefused),
+        (grpc.StatusCode.OUT_OF_RANGE, EngineRefused),
+        (grpc.StatusCode.UNAUTHENTICATED, EngineRefused),
+        (grpc.StatusCode.INTERNAL, EngineStateUnknown),
+        (grpc.StatusCode.UNKNOWN, EngineStateUnknown),
+        (grpc.StatusCode.UNAVAILABLE, EngineStateUnknown),
+        (grpc.StatusCode.CANCELLED, EngineStateUnknown),
+        (grpc.StatusCode.ABORTED, EngineStateUnknown),
+        (grpc.StatusCode.RESOURCE_EXHAUSTED, EngineStateUnknown),
+    ],
+)
+async def test_code_tells_whether_the_call_may_have_been_executed(
+    code: grpc.StatusCode, kind: type[EngineError]
+) -> None:
+    async with engine(UpdateWeights=failing(code)) as adapter:
+        with pytest.raises(EngineError, match="the engine's own words") as caught:
+            await adapter.update(b"{}", deadline_s=CALL_S)
+    assert type(caught.value) is kind
+    assert isinstance(caught.value.__cause__, grpc.aio.AioRpcError)
+
+
+async def test_call_that_gets_no_answer_in_time_is_of_unknown_outcome() -> None:
+    async def never(_: bytes, __: Any) -> bytes:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async with engine(PauseGeneration=never) as adapter:
+        with pytest.raises(EngineStateUnknown, match="DeadlineExceeded"):
+            await adapter.pause(PauseMode.KEEP, clear_cache=True, deadline_s=0.1)
+
+
+async def test_engine_that_never_listened_is_unreachable() -> None:
+    adapter = VllmGrpc("127.0.0.1:1")
+    with pytest.raises(EngineUnreachable, match="does not accept connections"):
+        await adapter.resume(deadline_s=CALL_S)
+    await adapter.close()
+
+
+async def test_address_that_swallows_connections_is_unreachable_within_the_deadline() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:  # its backlog accepts, nobody speaks
+        adapter = VllmGrpc(f"127.0.0.1:{mute.getsockname()[1]}")
+        with pytest.raises(EngineUnreachable, match=r"within 0.2 s"):
+            await adapter.resume(deadline_s=0.2)
+        await adapter.close()
+
+
+async def test_missing_call_names_the_age_and_missing_service_the_flag() -> None:
+    async with engine() as adapter:
+        with pytest.raises(EngineRefused, match="ControlServiceMissing"):
+            await adapter.info(deadline_s=CALL_S)
+        with pytest.raises(EngineRefused, match="ControlCallMissing"):
+            await adapter.start_update(deadline_s=CALL_S)
+
+
+@pytest.mark.parametrize(
+    ("parallelism", "ranks"),
+    [
+        (pb.ParallelismInfo(), 1),
+        (pb.ParallelismInfo(tensor_parallel_size=2, pipeline_parallel_size=2), 4),
+        (pb.ParallelismInfo(world_size=4, data_parallel_size=2), 8),
+        (pb.ParallelismInfo(world_size=4, data_parallel_size=8, data_parallel_size_local=2), 8),
+    ],
+)
+async def test_ranks_are_those_of_this_pod(parallelism: pb.ParallelismInfo, ranks: int) -> None:
+    async def info(_: bytes, __: Any) -> bytes:
+        return pb.ServerInfo(parallelism=parallelism).SerializeToString()
+
+    async with engine(GetServerInfo=info) as adapter:
+        assert (await adapter.info(deadline_s=CALL_S)).world_size == ranks
+
+
+async def test_backend_is_empty_where_cores_disagree() -> None:
+    async def info(_: bytes, __: Any) -> bytes:
+        capabilities = pb.RlCapabilities(
+            weight_transfer_enabled=False, weight_transfer_backend="weightrollout"
+        )
+        return pb.ServerInfo(rl_capabilities=capabilities).SerializeToString()
+
+    async with engine(GetServerInfo=info) as adapter:
+        assert (await adapter.info(deadline_s=CALL_S)).transfer_backend == ""
+
+
+@pytest.mark.parametrize(
+    ("mode", "number"),
+    [(PauseMode.KEEP, pb.PAUSE_MODE_KEEP), (PauseMode.ABORT, pb.PAUSE_MODE_ABORT)],
+)
+async def test_pause_always_says_its_mode_and_whether_to_clear(
+    mode: PauseMode, number: int
+) -> None:
+    seen: list[pb.PauseGenerationRequest] = []
+
+    async def pause(data: bytes, _: Any) -> bytes:
+        seen.append(pb.PauseGenerationRequest.FromString(data))
+        return b""
+
+    async with engine(PauseGeneration=pause) as adapter:
+        await adapter.pause(mode, clear_cache=False, deadline_s=CALL_S)
+    [request] = seen
+    assert request.mode == number
+    assert request.HasField("clear_cache")
+    assert not request.clear_cache
+
+
+async def test_finish_without_a_version_sends_none() -> None:
+    seen: list[pb.FinishWeightUpdateRequest] = []
+
+    async def finish(data: bytes, _: Any) -> bytes:
+        seen.append(pb.FinishWeightUpdateRequest.FromString(data))
+        return b""
+
+    async with engine(FinishWeightUpdate=finish) as adapter:
+        await adapter.finish_update(None, deadline_s=CALL_S)
+        await adapter.finish_update("b", deadline_s=CALL_S)
+    assert [request.HasField("weight_version") for request in seen] == [False, True]

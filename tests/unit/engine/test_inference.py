@@ -1,0 +1,113 @@
+"""What the engine's HTTP side says, and what its failures mean."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from weightrollout.engine.errors import EngineRefused, EngineStateUnknown, EngineUnreachable
+from weightrollout.engine.protocol import EngineLoad
+from weightrollout.engine.vllm_http import VllmHttp
+
+CALL_S = 5.0
+METRICS = """\
+# HELP vllm:num_requests_running Number of requests in model execution batches.
+# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{engine="0",model_name="chat {7B}"} 2.0
+vllm:num_requests_running{engine="1",model_name="chat {7B}"} 3.0
+vllm:num_requests_running_total{engine="0"} 99.0
+# TYPE vllm:num_requests_waiting gauge
+vllm:num_requests_waiting{engine="0",model_name="chat {7B}"} 1.0
+vllm:num_requests_waiting_by_reason{engine="0",reason="capacity"} 7.0
+"""
+
+
+@asynccontextmanager
+async def engine(
+    *, status: int = 200, reply: Any = None, metrics: str = METRICS
+) -> AsyncIterator[VllmHttp]:
+    """A server that gives one reply to completions, and the adapter that speaks to it."""
+
+    async def models(_: web.Request) -> web.Response:
+        return web.json_response({"data": [{"id": "chat"}]})
+
+    async def completions(request: web.Request) -> web.Response:
+        assert (await request.json())["model"] == "chat"
+        if status == 0:
+            await asyncio.Event().wait()
+        return web.json_response(reply, status=status)
+
+    async def page(_: web.Request) -> web.Response:
+        return web.Response(text=metrics)
+
+    app = web.Application()
+    app.router.add_get("/v1/models", models)
+    app.router.add_post("/v1/completions", completions)
+    app.router.add_get("/metrics", page)
+    async with TestServer(app) as server:
+        adapter = VllmHttp(str(server.make_url("/")))
+        try:
+            yield adapter
+        finally:
+            await adapter.close()
+
+
+def choice(text: str, finish: str) -> dict[str, Any]:
+    return {"choices": [{"text": text, "finish_reason": finish}]}
+
+
+async def test_load_is_the_sum_over_all_engine_cores() -> None:
+    async with engine() as adapter:
+        assert await adapter.load(deadline_s=CALL_S) == EngineLoad(running=5, waiting=1)
+
+
+async def test_page_without_the_metric_is_refused_by_name() -> None:
+    async with engine(metrics="up 1\n") as adapter:
+        with pytest.raises(EngineRefused, match="vllm:num_requests_running"):
+            await adapter.load(deadline_s=CALL_S)
+
+
+async def test_completion_is_its_text() -> None:
+    async with engine(reply=choice("4 four", "length")) as adapter:
+        assert await adapter.complete("2+2=", max_tokens=4, deadline_s=CALL_S) == "4 four"
+
+
+async def test_aborted_completion_is_no_answer() -> None:
+    async with engine(reply=choice("4", "abort")) as adapter:
+        with pytest.raises(EngineStateUnknown, match="CompletionAborted"):
+            await adapter.complete("2+2=", max_tokens=4, deadline_s=CALL_S)
+
+
+@pytest.mark.parametrize("reply", [None, {}, {"choices": []}, [], {"choices": [{}]}])
+async def test_answer_of_another_shape_is_not_guessed(reply: Any) -> None:
+    async with engine(reply=reply) as adapter:
+        with pytest.raises(EngineStateUnknown, match="UnexpectedAnswer"):
+            await adapter.complete("2+2=", max_tokens=4, deadline_s=CALL_S)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "reason"),
+    [
+        (503, EngineRefused, "ServiceUnavailable"),
+        (400, EngineRefused, "BadRequest"),
+        (500, EngineStateUnknown, "ServerError"),
+        (0, EngineStateUnknown, "DeadlineExceeded"),
+    ],
+)
+async def test_status_tells_whether_it_may_have_been_executed(
+    status: int, kind: type[Exception], reason: str
+) -> None:
+    async with engine(status=status, reply={"error": "why"}) as adapter:
+        with pytest.raises(kind, match=reason):
+            await adapter.complete("2+2=", max_tokens=4, deadline_s=0.3)
+
+
+async def test_engine_that_does_not_listen_is_unreachable() -> None:
+    adapter = VllmHttp("http://127.0.0.1:1")
+    with pytest.raises(EngineUnreachable):
+        await adapter.load(deadline_s=CALL_S)
+    await adapter.close()
