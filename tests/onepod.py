@@ -11,11 +11,11 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import aiohttp
 import grpc
@@ -27,6 +27,11 @@ from simulator.process import TESTS, EngineProcess, engine_process
 from weightrollout.agent.service import REFUSAL_KEY
 from weightrollout.wire.agent import agent_pb2 as pb
 from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
+
+if TYPE_CHECKING:
+    from weightrollout.wire.agent.agent_pb2_grpc import AgentAsyncStub  # a name for mypy only
+
+T = TypeVar("T")
 
 #: Everything here ends within this, or hangs.
 ENDS_S: Final = 30.0
@@ -75,7 +80,7 @@ class OnePod:
     agent: AgentProcess
     folder: Path
     checkpoints: dict[str, Path]
-    stub: AgentStub
+    stub: "AgentAsyncStub"
     epoch: int = 1
     digests: dict[str, str] = field(default_factory=dict)
 
@@ -107,12 +112,8 @@ class OnePod:
         request = pb.StageRequest(
             fence=self.fence(), weights=self.weights(name), keep_last_good=True, keep=keep
         )
-        last = pb.StageProgress()
-        try:
-            async for last in self.stub.Stage(request, timeout=ENDS_S, wait_for_ready=True):
-                pass
-        except grpc.aio.AioRpcError as error:
-            raise _refusal(error) from error
+        call = self.stub.Stage(request, timeout=ENDS_S, wait_for_ready=True)
+        *_, last = await _all(call)
         if last.digest and not last.reason:
             self.digests[name] = last.digest
         return last
@@ -150,12 +151,7 @@ class OnePod:
     ) -> pb.Transaction:
         """Run or attach, and wait for the end."""
         request = self.swap_request(name, txn, deadline_s=deadline_s)
-        last = pb.SwapProgress()
-        try:
-            async for last in self.stub.Swap(request, timeout=ENDS_S, wait_for_ready=True):
-                pass
-        except grpc.aio.AioRpcError as error:
-            raise _refusal(error) from error
+        *_, last = await _all(self.stub.Swap(request, timeout=ENDS_S, wait_for_ready=True))
         return last.transaction
 
     async def bring(self, name: str, txn: str) -> pb.Transaction:
@@ -177,14 +173,7 @@ class OnePod:
 
     async def state(self) -> pb.AgentState:
         """What Watch says first."""
-        request = pb.WatchRequest(heartbeat_seconds=1.0)
-        call = self.stub.Watch(request, timeout=ENDS_S, wait_for_ready=True)
-        try:
-            async for state in call:
-                return state
-        finally:
-            call.cancel()
-        raise AssertionError("Watch ended")
+        return await self.until(lambda _: True)
 
     async def until(self, fact: Callable[[pb.AgentState], bool]) -> pb.AgentState:
         """Watch until the fact holds."""
@@ -221,12 +210,6 @@ class OnePod:
             text = (await response.json())["choices"][0]["text"]
         return bool(text == "".join(answer(fingerprint(self.checkpoints[name]), "tell me", 5)))
 
-    async def kill_agent(self) -> None:
-        await self.agent.end()
-
-    async def start_agent(self) -> None:
-        await self.agent.start()
-
 
 @asynccontextmanager
 async def one_pod(tmp_path: Path, **flags: Any) -> AsyncIterator[OnePod]:
@@ -258,7 +241,7 @@ async def one_pod(tmp_path: Path, **flags: Any) -> AsyncIterator[OnePod]:
         try:
             yield OnePod(engine, agent, tmp_path, checkpoints, AgentStub(channel))
         finally:
-            await channel.close()
+            await channel.close(None)
             await agent.end()
 
 
@@ -268,15 +251,22 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-async def _told(call: Awaitable[Any]) -> Any:
+async def _told(call: Awaitable[T]) -> T:
     try:
         return await call
     except grpc.aio.AioRpcError as error:
         raise _refusal(error) from error
 
 
+async def _all(call: AsyncIterable[T]) -> list[T]:
+    try:
+        return [each async for each in call]
+    except grpc.aio.AioRpcError as error:
+        raise _refusal(error) from error
+
+
 def _refusal(error: grpc.aio.AioRpcError) -> Exception:
-    for key, value in error.trailing_metadata() or ():
+    for key, value in cast("Iterable[tuple[str, str | bytes]]", error.trailing_metadata() or ()):
         if key == REFUSAL_KEY and isinstance(value, bytes):
             return Refusal(pb.Refusal.FromString(value))
     return AssertionError(f"{error.code()}: {error.details()}")

@@ -32,9 +32,10 @@ def source_bytes(folder: Path, report: EngineReport, parameter: str) -> bytes:
     """What it should hold, read from the checkpoint piece by piece."""
     (block,) = (block for block in report.plan.blocks if block.parameter == parameter)
     stored = checkpoints.stored(folder)
+    data = {name: stored[name].data() for name in {piece.name for piece in block.pieces}}
     pieces = sorted(block.pieces, key=lambda piece: piece.block_offset)
     return b"".join(
-        stored[piece.name].data()[piece.source_offset : piece.source_offset + piece.bytes]
+        data[piece.name][piece.source_offset : piece.source_offset + piece.bytes]
         for piece in pieces
     )
 

@@ -41,13 +41,14 @@ async def test_killed_cluster_leaves_no_process(tmp_path: Path) -> None:
         stdout=asyncio.subprocess.PIPE,
     )
     assert process.stdout is not None
-    line = await asyncio.wait_for(process.stdout.readline(), 60)
-    assert line.decode().strip() == f"export KUBECONFIG={tmp_path / 'admin.kubeconfig'}"
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    assert len(children) == 4
-
-    process.send_signal(signal.SIGKILL)
-    await process.wait()
+    try:
+        line = await asyncio.wait_for(process.stdout.readline(), 60)
+        assert line.decode().strip() == f"export KUBECONFIG={tmp_path / 'admin.kubeconfig'}"
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        assert len(children) == 5  # four parts and the guard
+    finally:
+        process.send_signal(signal.SIGKILL)
+        await process.wait()
 
     await eventually(
         lambda: not any(Path(f"/proc/{child}").exists() for child in children), 5, "all have ended"

@@ -91,6 +91,21 @@ async def test_force_deleted_pod_is_killed_at_once(node: VirtualNode, pods: Pods
     await eventually(lambda: marked(mark) == [], 5, "no process is left")
 
 
+async def test_second_delete_with_less_grace_shortens_the_first(
+    node: VirtualNode, pods: Pods
+) -> None:
+    deaf = shell("c", "trap '' TERM; touch /shared/up; while :; do sleep 0.1; done")
+    await pods.create(pod("p", node.selector, deaf, terminationGracePeriodSeconds=60))
+    await pods.ready("p")
+    up = node.volume(pods.namespace, "p", "shared") / "up"
+    await eventually(up.exists, 5, "it does not hear")
+
+    await pods.delete("p")
+    await pods.delete("p", 1)
+
+    await pods.gone("p", 8)
+
+
 async def test_pod_that_is_deleted_while_it_initializes_ends(node: VirtualNode, pods: Pods) -> None:
     init = shell("init", "sleep 1000")
     await pods.create(pod("p", node.selector, toy("engine"), initContainers=[init]))

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import itertools
 import signal
+from pathlib import Path
 
+from localcluster.access import Cluster
 from localcluster.api import Api
-from localcluster.pods import Pods, pod, shell, sidecar, toy
+from localcluster.node_settings import NodeSettings, python_environment
+from localcluster.pods import Pods, pod, ready_probe, shell, sidecar, toy
 from localcluster.virtual_node import VirtualNode
 from localcluster.waiting import eventually
+
+TESTS = Path(__file__).parent.parent
 
 
 async def phase(pods: Pods, name: str, wanted: str) -> None:
@@ -118,6 +123,21 @@ async def test_command_that_does_not_exist_is_told_in_the_status(
         return "no-such-program" in ended.get("message", "")
 
     await eventually(told, 10, "the status names the program")
+
+
+async def test_image_with_an_entry_point_of_the_node_runs(
+    cluster: Cluster, pods: Pods, tmp_path: Path
+) -> None:
+    settings = NodeSettings(entrypoints={"some/image": ["python", "-m", "localcluster.toy"]})
+    programs = python_environment(TESTS)
+    container = toy("c", readinessProbe=ready_probe())
+    container["args"] = container.pop("command")[3:]
+    container["image"] = "some/image:v2"
+    async with VirtualNode(
+        cluster, environment=programs, folder=tmp_path, settings=settings
+    ) as node:
+        await pods.create(pod("p", node.selector, container))
+        await pods.ready("p")
 
 
 async def test_image_without_a_command_is_told_in_the_status(node: VirtualNode, pods: Pods) -> None:

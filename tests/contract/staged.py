@@ -22,15 +22,15 @@ def stage(checkpoint: Path, plans: list[LoadPlan], staging: Path, *, txn: str) -
 
 def _write_rank(checkpoint: Path, plan: LoadPlan, folder: Path) -> RankImage:
     tensors = checkpoints.stored(checkpoint)
-    image = bytearray(plan.image_bytes)
+    whole = bytearray(plan.image_bytes)
+    image = memoryview(whole)
+    sums: list[BlockSum] = []
     for block in plan.blocks:
+        inside = image[block.offset : block.offset + block.bytes]
         for piece in block.pieces:
-            data = tensors[piece.name].data()
-            at = block.offset + piece.block_offset
-            image[at : at + piece.bytes] = data[piece.source_offset :][: piece.bytes]
-    files.rank_image(folder, plan.rank).write_bytes(image)
-    sums = (
-        BlockSum(each.parameter, each.bytes, zlib.crc32(image[each.offset :][: each.bytes]))
-        for each in plan.blocks
-    )
+            data = memoryview(tensors[piece.name].data())
+            end = piece.source_offset + piece.bytes
+            inside[piece.block_offset :][: piece.bytes] = data[piece.source_offset : end]
+        sums.append(BlockSum(block.parameter, block.bytes, zlib.crc32(inside)))
+    files.rank_image(folder, plan.rank).write_bytes(whole)
     return RankImage(plan.rank, plan.image_bytes, tuple(sums))

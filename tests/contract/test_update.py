@@ -25,7 +25,7 @@ async def begin(engine: EngineUnderTest, info: InitInfo) -> None:
 
 async def core_is_busy(engine: EngineUnderTest) -> bool:
     try:
-        await engine.control.is_paused(deadline_s=0.1)
+        await engine.control.is_paused(deadline_s=0.3)
     except EngineStateUnknown as unknown:
         return unknown.reason == "DeadlineExceeded"
     return False
@@ -116,12 +116,12 @@ async def test_full_resend_makes_a_half_loaded_engine_whole(
 async def test_server_info_answers_in_mid_update_and_is_paused_waits_behind_it(
     start_engine: StartEngine, pair: Pair
 ) -> None:
-    async with start_engine(update_seconds=0.6) as engine:
+    async with start_engine(update_seconds=1.0) as engine:
         info = engine.staged(pair.b)
         await begin(engine, info)
         update = asyncio.create_task(engine.update(info))
         await eventually(lambda: core_is_busy(engine))
-        assert (await engine.control.info(deadline_s=0.2)).instance
+        assert (await engine.control.info(deadline_s=CALL_S)).instance
         assert not update.done()
         assert await engine.is_paused()
         await update
@@ -130,11 +130,11 @@ async def test_server_info_answers_in_mid_update_and_is_paused_waits_behind_it(
 async def test_update_whose_caller_gave_up_is_executed_all_the_same(
     start_engine: StartEngine, pair: Pair
 ) -> None:
-    async with start_engine(update_seconds=0.4) as engine:
+    async with start_engine(update_seconds=1.0) as engine:
         info = engine.staged(pair.b)
         await begin(engine, info)
         with pytest.raises(EngineStateUnknown, match="DeadlineExceeded"):
-            await engine.update(info, deadline_s=0.1)
+            await engine.update(info, deadline_s=0.5)
         await engine.is_paused()  # waits behind it
         assert engine.receipt(info).txn == info.txn
 
@@ -223,7 +223,7 @@ async def test_message_above_32_mib_is_refused(engine: EngineUnderTest) -> None:
 
 
 async def test_changing_calls_wait_for_each_other(start_engine: StartEngine, pair: Pair) -> None:
-    async with start_engine(update_seconds=0.6) as engine:
+    async with start_engine(update_seconds=1.0) as engine:
         info = engine.staged(pair.b)
         await begin(engine, info)
         update = asyncio.create_task(engine.update(info))

@@ -54,7 +54,9 @@ def make(folder: Path, size: Size, version: str, *, seed: int, arithmetic: bool)
         tensors = checkpoints.qwen3_06b_shapes() if size.large else None
         checkpoints.write_checkpoint(target, seed=seed, tensors=tensors, arithmetic=arithmetic)
         done.touch()
-    return Checkpoint(version, target, digest_of(target, threads=2), checkpoints.fingerprint(target))
+    return Checkpoint(
+        version, target, digest_of(target, threads=2), checkpoints.fingerprint(target)
+    )
 
 
 def truncated(folder: Path, good: Checkpoint) -> Path:

@@ -10,6 +10,7 @@ import yaml
 
 from demo.payload import Checkpoint
 from demo.screen import Screen
+from fleet.engine import state_of
 from fleet.manifests import weight_rollout
 from fleet.world import World
 from localcluster.virtual_node import VirtualNode
@@ -139,12 +140,10 @@ async def failing_prompts(stage: Stage, bad: Checkpoint, stable: Checkpoint) -> 
 
 async def _swapping_pod(stage: Stage) -> str:
     """A pod that its operator has taken out and whose engine is paused."""
-    from simulator.process import state_of  # late: only this scene looks into an engine
-
     deadline = asyncio.get_running_loop().time() + stage.deadline_s
     while asyncio.get_running_loop().time() < deadline:
         for pod in await stage.world.pods(NAME):
-            state = await state_of(f"http://{pod['status']['podIP']}:8000", deadline_s=2)
+            state = await state_of(pod)
             if state["paused"]:
                 return str(pod["metadata"]["name"])
         await asyncio.sleep(0.002)

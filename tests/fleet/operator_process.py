@@ -16,7 +16,9 @@ LEASE: Final = ("--lease-seconds=5", "--renew-seconds=3.5", "--retry-seconds=1")
 class OperatorProcess:
     """One replica. `start` may be called again after `kill`: the next leader."""
 
-    def __init__(self, kubeconfig: Path, namespace: str, folder: Path, name: str = "operator-0") -> None:
+    def __init__(
+        self, kubeconfig: Path, namespace: str, folder: Path, name: str = "operator-0"
+    ) -> None:
         self.name = name
         self._kubeconfig = kubeconfig
         self._namespace = namespace

@@ -17,6 +17,7 @@ from typing import Final, Self
 import aiohttp
 
 from localcluster.router import Backend, ReadyPods
+from localcluster.waiting import eventually
 from simulator.answers import explain, split
 
 PROMPTS: Final = ("2+2=", "the capital of France is", "once upon a time", "def main():")
@@ -74,6 +75,15 @@ class Traffic:
         """Lets running requests end, so that every request is counted."""
         self._stopping.set()
         await asyncio.gather(*self._tasks)
+
+    async def more(self, answers: int, deadline_s: float = 30) -> None:
+        """Wait for that many more answers, so that the end state is heard as well."""
+        enough = self.answers + answers
+        await eventually(lambda: self.answers >= enough, deadline_s, f"{answers} more answers")
+
+    @property
+    def answers(self) -> int:
+        return self.tally.by_answer.total()
 
     async def _client(self) -> None:
         connector = aiohttp.TCPConnector(force_close=True)  # a kept connection outlives Ready

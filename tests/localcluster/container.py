@@ -7,52 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import datetime
-import re
 import signal
-import uuid
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from localcluster.guard import sweep
-from localcluster.manifest import (
-    ConfigError,
-    MountPaths,
-    PodFacts,
-    environment,
-    expand,
-    mount_folders,
-    probe_port,
-)
-from localcluster.node_settings import Host
+from localcluster.container_command import CONTAINER_MARK, PodContext, Prepared, prepare
+from localcluster.manifest import ConfigError, probe_port
 from localcluster.pod_status import ContainerRecord, now_text
 from localcluster.probes import HOOK_AGENT, Answer
 from localcluster.processes import Command, Process, start_process
-from localcluster.volumes import PodVolumes
 
 Json = dict[str, Any]
 
-CONTAINER_MARK: Final = "LOCALCLUSTER_CONTAINER"
 # The exit code a container runtime gives to a command that cannot be executed.
 START_ERROR: Final = 128
-
-
-@dataclass
-class PodContext:
-    """What the containers of one pod share."""
-
-    host: Host
-    facts: PodFacts  # replaced when the pod object changes
-    volumes: PodVolumes
-    folder: Path
-    changed: Callable[[], None]
-
-    @property
-    def grace_s(self) -> float:
-        """The pod's terminationGracePeriodSeconds."""
-        return float(self.facts.pod["spec"].get("terminationGracePeriodSeconds", 30))
 
 
 @dataclass
@@ -85,9 +55,7 @@ class ContainerRunner:
         self._pod = pod
         self._stopping = asyncio.Event()
         self._ending: asyncio.Task[None] | None = None
-        self._environment: dict[str, str] = {}
-        self._paths = MountPaths({})
-        self._work_folder: Path | None = None
+        self._prepared: Prepared | None = None  # the run that runs, or ran last
         self._unready_because = ""
 
     @property
@@ -114,9 +82,12 @@ class ContainerRunner:
 
     async def execute(self, command: list[str], log: Path | None, deadline_s: float) -> int:
         """Run a command with the container's environment."""
-        argv = self._paths.rewrite_all(command)
+        inside = self._prepared
+        if inside is None:
+            raise ConfigError("the container has not started yet")
+        argv = inside.paths.rewrite_all(command)
         process = start_process(
-            Command(argv, self._environment, log or Path("/dev/null"), self._work_folder)
+            Command(argv, inside.environment, log or Path("/dev/null"), inside.folder)
         )
         try:
             async with asyncio.timeout(deadline_s):
@@ -151,6 +122,10 @@ class ContainerRunner:
     async def stop(self, grace_s: float) -> None:
         """preStop, SIGTERM, SIGKILL after `grace_s` in all; it is not started again. 0: SIGKILL at once."""
         self._stopping.set()
+        end = asyncio.get_running_loop().time() + grace_s
+        if grace_s and self._ending is not None and not self._ending.done():
+            await asyncio.wait({self._ending}, timeout=grace_s)  # a failed probe ends it already
+            grace_s = max(end - asyncio.get_running_loop().time(), 0.0)
         await self._end(grace_s)
 
     async def _run_once(self) -> int:
@@ -167,24 +142,27 @@ class ContainerRunner:
             watching.cancel()
             process.signal_group(signal.SIGKILL)
         self.process = None
-        await asyncio.to_thread(
-            sweep, self._mark
-        )  # as a cgroup ends with its container: what left the process group too
+        # As a cgroup ends with its container: also what has left the process group.
+        await self._pod.host.sweeper.sweep(f"{CONTAINER_MARK}={self.record.container_id}")
         return self._ended(code, "Completed" if code == 0 else "Error", "")
 
     async def _start(self) -> Process | None:
         """Start the process as soon as its configuration is complete; None when stopped before that."""
         while not self._stopping.is_set():
             try:
-                command = self._command()
+                prepared = prepare(self.spec, self._pod)
             except ConfigError as missing:
                 self._wait_in("CreateContainerConfigError", str(missing))
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._pod.host.settings.config_retry_s):
                         await self._stopping.wait()
                 continue
-            self.process = start_process(command)
             record = self.record
+            record.container_id = prepared.container_id
+            self._prepared = prepared
+            self.process = start_process(
+                Command(prepared.argv, prepared.environment, self.log, prepared.folder)
+            )
             record.state = {"running": {"startedAt": _now()}}
             if (
                 record.kind != "init"
@@ -195,53 +173,6 @@ class ContainerRunner:
             self._pod.changed()
             return self.process
         return None
-
-    def _command(self) -> Command:
-        pod, host, record = self._pod, self._pod.host, self.record
-        own = environment(self.spec, pod.facts, host.lookup)
-        argv = [*self._entrypoint(), *(self.spec.get("args") or [])]
-        self._paths = MountPaths(mount_folders(self.spec, pod.volumes.folders))
-        record.container_id = uuid.uuid4().hex
-        name, _, owner = host.mark.partition("=")
-        self._environment = {
-            **host.environment,
-            "HOSTNAME": pod.facts.pod["metadata"]["name"],
-            **{key: self._paths.rewrite(value) for key, value in own.items()},
-            name: owner,
-            CONTAINER_MARK: record.container_id,
-        }
-        self._work_folder = self._folder_to_work_in()
-        return Command(
-            self._paths.rewrite_all([expand(part, own) for part in argv]),
-            self._environment,
-            self.log,
-            self._work_folder,
-        )
-
-    def _entrypoint(self) -> list[str]:
-        if command := self.spec.get("command"):
-            return list(command)
-        image = self.spec.get("image", "")
-        known = self._pod.host.settings.entrypoints
-        untagged = re.sub(r"(:[^:/]+)?(@.*)?$", "", image)
-        for name in (image, untagged):
-            if name in known:
-                return list(known[name])
-        raise ConfigError(
-            f"no command: the virtual node runs no images, and has no entry point for {image}"
-        )
-
-    def _folder_to_work_in(self) -> Path:
-        wanted = Path(self._paths.rewrite(self.spec.get("workingDir") or ""))
-        if wanted.is_absolute() and wanted.is_dir():
-            return wanted
-        folder = self._pod.folder / "work" / self.record.name
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
-
-    @property
-    def _mark(self) -> str:
-        return f"{CONTAINER_MARK}={self.record.container_id}"
 
     def _restarts_after(self, code: int) -> bool:
         policy = self._pod.facts.pod["spec"].get("restartPolicy", "Always")

@@ -18,9 +18,9 @@ from pathlib import Path
 SWEEP_ROUNDS = 20
 
 
-def marked(mark: str) -> list[int]:
-    """Process ids, ours excepted, whose initial environment holds the entry `mark` (``NAME=value``)."""
-    wanted = mark.encode()
+def marked(*marks: str) -> list[int]:
+    """Process ids, ours excepted, whose initial environment holds one of `marks` (entries ``NAME=value``)."""
+    wanted = {mark.encode() for mark in marks}
     found = []
     for entry in os.scandir("/proc"):
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
@@ -29,16 +29,16 @@ def marked(mark: str) -> list[int]:
             environment = Path(entry.path, "environ").read_bytes()
         except OSError:  # ended meanwhile, or another user's
             continue
-        if wanted in environment.split(b"\0"):
+        if not wanted.isdisjoint(environment.split(b"\0")):
             found.append(int(entry.name))
     return found
 
 
-def sweep(mark: str) -> int:
-    """Kill every process that carries `mark`; return how many were killed. A second call finds none: nothing to do."""
+def sweep(*marks: str) -> int:
+    """Kill every process that carries one of `marks`; return how many. A second call finds none: nothing to do."""
     killed: set[int] = set()
     for _ in range(SWEEP_ROUNDS):
-        pids = marked(mark)
+        pids = marked(*marks)
         if not pids:
             break
         for pid in pids:

@@ -11,6 +11,7 @@ from typing import Final
 
 from localcluster.manifest import Lookup
 from localcluster.probes import Prober
+from localcluster.sweeper import Sweeper
 from localcluster.volumes import TokenSource
 
 HOST_IP: Final = "127.0.0.1"
@@ -53,6 +54,7 @@ class Host:
     lookup: Lookup
     tokens: TokenSource
     prober: Prober
+    sweeper: Sweeper
 
 
 def python_environment(*paths: Path) -> dict[str, str]:

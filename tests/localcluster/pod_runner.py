@@ -7,24 +7,23 @@ server is away; the status is written when it is back.
 from __future__ import annotations
 
 import asyncio
-import dataclasses
-import datetime
 import logging
 from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, Final
 
 from localcluster.api import Api, ApiError, Unreachable
-from localcluster.container import ContainerRunner, PodContext
+from localcluster.container import ContainerRunner
+from localcluster.container_command import PodContext
 from localcluster.manifest import ConfigError, PodFacts, containers
 from localcluster.node_settings import HOST_IP, Host
-from localcluster.pod_status import ContainerRecord, PodAddress, now_text, pod_status
+from localcluster.pod_reporter import RETRY_S, PodReporter, is_gone, path_of
+from localcluster.pod_status import ContainerRecord
 from localcluster.references import References
 from localcluster.volumes import PodVolumes
 
 Json = dict[str, Any]
 
-RETRY_S: Final = 0.2
 REFRESH_S: Final = 30.0  # tokens of projected volumes are looked at that often
 
 log = logging.getLogger(__name__)
@@ -45,20 +44,15 @@ class PodRunner:
         folder, memory = host.folder / "pods" / self.uid[:13], host.memory_folder / self.uid[:13]
         volumes = PodVolumes(folder / "v", memory, host.lookup, host.tokens)
         facts = PodFacts(pod, pod_ip, HOST_IP, host.name)
-        self._context = PodContext(host, facts, volumes, folder, self._changed)
         self._records: list[ContainerRecord] = []
+        self._reporter = PodReporter(api, pod, self._records)
+        self._context = PodContext(host, facts, volumes, folder, self._reporter.changed)
         self.runners: dict[str, ContainerRunner] = {}
         self._runs: dict[str, asyncio.Task[int]] = {}
-        since = (pod.get("status") or {}).get("startTime") or now_text(
-            datetime.datetime.now(datetime.UTC)
-        )
-        self._address = PodAddress(None, HOST_IP, since)
         self._doomed = asyncio.Event()  # has to end: deleted, or vanished
+        self._told_grace_s = 0.0  # when it was doomed
         self._vanished = asyncio.Event()  # the object is gone: end at once
-        self._dirty = asyncio.Event()
         self._stale = asyncio.Event()  # a source of a volume may have changed
-        self._written: Json = {}
-        self._written_version = 0
         self._tasks: set[asyncio.Task[Any]] = set()
         self._make_containers()
         self._look_for_doom()
@@ -66,8 +60,7 @@ class PodRunner:
     @property
     def path(self) -> str:
         """The API path of the pod."""
-        metadata = self.pod["metadata"]
-        return f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
+        return path_of(self.pod)
 
     @property
     def volumes(self) -> PodVolumes:
@@ -79,20 +72,19 @@ class PodRunner:
     def start(self) -> None:
         """Begin to run it."""
         self._spawn(self._run(), "run")
-        self._spawn(self._write_statuses(), "status")
+        self._spawn(self._reporter.run(), "status")
         self._spawn(self._refresh_volumes(), "volumes")
 
     def update(self, pod: Json) -> None:
         """The pod object has changed: labels, conditions of others, a deletion."""
+        if _labelled(pod) != _labelled(self.pod):
+            self._stale.set()
         self.pod = pod
         self._context.facts = PodFacts(
             pod, self._context.facts.pod_ip, HOST_IP, self._context.host.name
         )
-        if int(pod["metadata"]["resourceVersion"]) >= self._written_version and self._overwritten():
-            self._written = {}
+        self._reporter.update(pod)
         self._look_for_doom()
-        self._stale.set()
-        self._changed()
 
     def source_changed(self, kind: str, name: str) -> None:
         """A ConfigMap or Secret of the pod's namespace has changed."""
@@ -101,6 +93,7 @@ class PodRunner:
 
     def vanish(self) -> None:
         """The object is gone from the API server, or the node ends: kill, write nothing."""
+        self._reporter.be_silent()
         self._vanished.set()
         self._doomed.set()
 
@@ -109,9 +102,7 @@ class PodRunner:
     async def _run(self) -> None:
         try:
             over = (self.pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
-            if (
-                not over
-            ):  # else: it ended on an earlier node of our name, and waits only to be deleted
+            if not over:  # else: an earlier node of our name ran it, and it waits to be deleted
                 life = self._spawn(self._live(), "life")
                 await self._doomed.wait()
                 life.cancel()
@@ -127,13 +118,13 @@ class PodRunner:
 
     async def _live(self) -> None:
         """Volumes, init containers and sidecars in order, main containers, and the end of the sidecars if those end."""
-        self._address = dataclasses.replace(self._address, pod_ip=self._context.facts.pod_ip)
+        self._reporter.has_address(self._context.facts.pod_ip)
         await self._prepare_volumes()
         for record in self._records:
             record.state = {
                 "waiting": {"reason": "PodInitializing" if self._has_init else "ContainerCreating"}
             }
-        self._changed()
+        self._reporter.changed()
         for name, runner in self.runners.items():
             if runner.record.kind == "sidecar":
                 run = self._run_container(name)
@@ -152,7 +143,7 @@ class PodRunner:
         ]
         await asyncio.wait(mains)
         await self._stop_sidecars(self._context.grace_s)
-        self._changed()
+        self._reporter.changed()
 
     def _run_container(self, name: str) -> asyncio.Task[int]:
         self._runs[name] = self._spawn(self.runners[name].run(), name)
@@ -168,7 +159,7 @@ class PodRunner:
                 waiting = {"waiting": {"reason": "ContainerCreating", "message": str(missing)}}
                 for record in self._records:
                     record.state = waiting
-                self._changed()
+                self._reporter.changed()
             await asyncio.sleep(RETRY_S)
 
     async def _end(self) -> None:
@@ -208,68 +199,19 @@ class PodRunner:
         while not self._vanished.is_set():
             try:
                 if report:
-                    await self._write_status()
+                    await self._reporter.write()
                 options = {"gracePeriodSeconds": 0, "preconditions": {"uid": self.uid}}
                 await self._api.delete(
                     self.path, {"apiVersion": "v1", "kind": "DeleteOptions", **options}
                 )
                 return
             except ApiError as refused:
-                if _is_gone(refused):
+                if is_gone(refused):
                     return
                 log.warning("cannot delete %s: %s", self.path, refused)
             except Unreachable as lost:
                 log.debug("cannot delete %s yet: %r", self.path, lost)
             await asyncio.sleep(RETRY_S)
-
-    # -- its status --
-
-    def _changed(self) -> None:
-        self._dirty.set()
-
-    async def _write_statuses(self) -> None:
-        while True:
-            await self._dirty.wait()
-            self._dirty.clear()
-            if self._vanished.is_set():
-                return
-            try:
-                await self._write_status()
-            except ApiError as refused:
-                if _is_gone(refused):
-                    log.debug("no status for %s: %s", self.path, refused)
-                    continue  # the watch will tell
-                log.warning("cannot write the status of %s: %s", self.path, refused)
-                await self._try_again()
-            except Unreachable as lost:
-                log.debug("cannot write the status of %s yet: %r", self.path, lost)
-                await self._try_again()
-
-    async def _try_again(self) -> None:
-        await asyncio.sleep(RETRY_S)
-        self._dirty.set()
-
-    async def _write_status(self) -> None:
-        """One strategic merge patch, and only if something changed; conditions of other writers are not in it."""
-        before = (self._written or self.pod.get("status") or {}).get("conditions") or []
-        now = datetime.datetime.now(datetime.UTC)
-        status = pod_status(self.pod, self._records, self._address, now, before)
-        if status == self._written:
-            return
-        body = {"metadata": {"uid": self.uid}, "status": status}
-        answer = await self._api.patch(
-            f"{self.path}/status", body, "strategic", fieldManager="virtual-node"
-        )
-        self._written = status
-        self._written_version = int(answer["metadata"]["resourceVersion"])
-
-    def _overwritten(self) -> bool:
-        """Whether somebody changed a condition of ours, as the node lifecycle controller does when a node was silent."""
-        ours = {c["type"]: c["status"] for c in self._written.get("conditions") or []}
-        theirs = {
-            c["type"]: c["status"] for c in (self.pod.get("status") or {}).get("conditions") or []
-        }
-        return any(theirs.get(name) != status for name, status in ours.items())
 
     # -- the rest --
 
@@ -287,8 +229,17 @@ class PodRunner:
             self.runners[spec["name"]] = ContainerRunner(spec, record, self._context)
 
     def _look_for_doom(self) -> None:
-        if "deletionTimestamp" in self.pod["metadata"]:
-            self._doomed.set()
+        if "deletionTimestamp" not in self.pod["metadata"]:
+            return
+        grace_s = self._deletion_grace_s()
+        if self._doomed.is_set() and grace_s < self._told_grace_s:  # deleted again, more urgently
+            self._spawn(self._hurry(grace_s), "hurry")
+        self._told_grace_s = grace_s
+        self._doomed.set()
+
+    async def _hurry(self, grace_s: float) -> None:
+        await asyncio.sleep(grace_s)
+        await asyncio.gather(*(self.runners[name].stop(0.0) for name in self._runs))
 
     def _deletion_grace_s(self) -> float:
         return float(self.pod["metadata"].get("deletionGracePeriodSeconds", self._context.grace_s))
@@ -314,6 +265,11 @@ class PodRunner:
         return task
 
 
+def _labelled(pod: Json) -> tuple[Any, Any]:
+    """What a downwardAPI volume may show of a pod that changes."""
+    return pod["metadata"].get("labels"), pod["metadata"].get("annotations")
+
+
 def _earlier_restarts(pod: Json) -> dict[str, int]:
     """The restart count to go on from, by container: an earlier node of our name ran some of them, and they are gone."""
     status = pod.get("status") or {}
@@ -324,13 +280,6 @@ def _earlier_restarts(pod: Json) -> dict[str, int]:
     return {
         entry["name"]: entry["restartCount"] + 1 for entry in entries if entry.get("containerID")
     }
-
-
-def _is_gone(refused: ApiError) -> bool:
-    """Whether our pod is not there any more (409, and 422 about the uid: another one of its name is)."""
-    return refused.status in (404, 409) or (
-        refused.status == 422 and "metadata.uid" in str(refused)
-    )
 
 
 def _tell_failure(task: asyncio.Task[Any]) -> None:

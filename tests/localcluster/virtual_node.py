@@ -29,6 +29,7 @@ from localcluster.pod_runner import PodRunner
 from localcluster.probes import Prober
 from localcluster.processes import Guard, log_tail
 from localcluster.references import References
+from localcluster.sweeper import Sweeper
 from localcluster.volumes import MEMORY
 
 Json = dict[str, Any]
@@ -160,6 +161,7 @@ class VirtualNode:
             lookup=self._references.lookup,
             tokens=self._token,
             prober=prober,
+            sweeper=Sweeper(),
         )
         for mirror in self._references.mirrors.values():
             self._spawn(mirror.run(), "references")

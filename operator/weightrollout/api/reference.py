@@ -35,7 +35,7 @@ def as_markdown() -> str:
     parts = [HEADER]
     for part in ("spec", "status"):
         parts += [f"\n## {part}\n\n{schema[part]['description']}\n\n"]
-        parts += ["| Field | Type | Default | Meaning |\n| --- | --- | --- | --- |\n"]
+        parts += ["| Field | Type | Meaning |\n| --- | --- | --- |\n"]
         parts += [f"{row}\n" for row in _rows(schema[part], part)]
     parts += ["\n## Refused at once\n\nWhat the API server refuses, and what it says:\n\n"]
     parts += ["| Field | Message |\n| --- | --- |\n"]
@@ -47,17 +47,20 @@ def _rows(node: dict[str, Any], path: str) -> Iterator[str]:
     for name, child in node["properties"].items():
         field = f"{path}.{name}"
         must = ", required" if name in node.get("required", ()) else ""
-        default = child.get("default", {})
-        shown = (
-            ""
-            if default == {}
-            else f"`{str(default).lower() if isinstance(default, bool) else default}`"
-        )
-        meaning = _cell(child["description"])
-        yield f"| `{field}` | {_type(child)}{must} | {shown} | {meaning} |"
+        meaning = _cell(child["description"] + _default(child))
+        yield f"| `{field}` | {_type(child)}{must} | {meaning} |"
         inner, suffix = (child["items"], "[]") if "items" in child else (child, "")
         if "properties" in inner:
             yield from _rows(inner, field + suffix)
+
+
+def _default(node: dict[str, Any]) -> str:
+    """In the words that `structural` uses for a default that is not stored."""
+    default = node.get("default", {})
+    if default == {}:
+        return ""
+    shown = str(default).lower() if isinstance(default, bool) else default
+    return f" Default: {shown}."
 
 
 def _type(node: dict[str, Any]) -> str:
@@ -85,7 +88,3 @@ def _refusals() -> Iterator[tuple[str, str]]:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-if __name__ == "__main__":
-    print(as_markdown(), end="")  # noqa: T201 - this is the program's output

@@ -1,6 +1,6 @@
 """The CustomResourceDefinition, made from the types of this room.
 
-python -m weightrollout.api.schema > crds/weightrollouts.weightrollout.dev.yaml
+`python -m weightrollout.api.schema --write` puts it into crds/; `--check` compares (see `generate`).
 """
 
 import hashlib
@@ -131,4 +131,8 @@ def as_yaml() -> str:
 
 
 if __name__ == "__main__":
-    print(as_yaml(), end="")  # noqa: T201 - this is the program's output
+    import sys
+
+    from weightrollout.api.generate import main
+
+    raise SystemExit(main(sys.argv[1:]))

@@ -61,7 +61,7 @@ def tree(view: View, now: datetime, glyphs: Glyphs) -> Text:
     if view.message:
         rows.append(Text(view.message))
     if view.hold is not None:
-        rows.append(_hold(view.hold, now))
+        rows.append(_hold(view.hold, now, said=view.message))
     if view.staging is not None:
         rows.append(_staging(view.staging))
     rows += _versions(view.versions, glyphs)
@@ -95,11 +95,12 @@ def _way(view: View, glyphs: Glyphs) -> str:
     return target.version
 
 
-def _hold(hold: HoldView, now: datetime) -> Text:
+def _hold(hold: HoldView, now: datetime, *, said: str) -> Text:
+    """`said`: what stands above it already."""
     row = Text.assemble(("HOLD ", "bold yellow"), (hold.reason, "yellow"))
     if age := _age(hold.since, now):
         row.append(f"{GAP}for {age}")
-    if hold.message:
+    if hold.message not in said:
         row.append(GAP + hold.message)
     return row
 

@@ -113,7 +113,7 @@ class Loop:
             fence,
             self._hands.agents.links(name),
             self._hands.supervisor.work(name),
-            self._hands.supervisor.failures(name, generation),
+            self._hands.supervisor.failures(name, generation, self._world.clock.monotonic()),
             self._memories.get(name, Memory()),
         )
 

@@ -5,7 +5,6 @@
 
 import argparse
 import asyncio
-import gc
 import json
 import logging
 import sys
@@ -39,9 +38,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as wrong:
         log.error("%s", wrong)
         return CANNOT_WORK
-    # What was imported stays for ever: no collection need walk it, and neither does the interpreter's
-    # end, which takes two seconds else.
-    gc.freeze()
     return asyncio.run(_run(options.namespace, options.kubeconfig, Options(host, port, lease)))
 
 

@@ -34,7 +34,6 @@ _REFUSALS: Final = frozenset(
 #: next question, and the library's default would wait up to two minutes.
 _CHANNEL_OPTIONS: Final = (
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 500),
 )
 

@@ -20,6 +20,8 @@ def disproof(
     """
     by_rank = {receipt.rank: receipt for receipt in receipts}
     plan_of = {plan.rank: plan for plan in plans}
+    if sorted(plan_of) != sorted(image.rank for image in index.ranks):
+        return f"the image is for {len(index.ranks)} ranks, the engine has {len(plan_of)}"
     for image in index.ranks:
         receipt = by_rank.get(image.rank)
         if receipt is None:

@@ -166,7 +166,7 @@ def loads(kind: type[T], data: bytes) -> T:
     """Read a record; unknown keys, missing keys, wrong types and other schemas raise HandoverError."""
     try:
         body = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise HandoverError(f"{kind.__name__}: not JSON: {error}") from error
     if not isinstance(body, dict):
         raise HandoverError(f"{kind.__name__}: must be an object, is {type(body).__name__}")

@@ -18,7 +18,7 @@ from weightrollout.rollout.backoff import call_failure
 from weightrollout.rollout.budget import budget_of
 from weightrollout.rollout.classify import Pod
 from weightrollout.rollout.fleet import Doing, Ref, Revision, Verdict
-from weightrollout.rollout.podstep import next_step
+from weightrollout.rollout.podstep import comes_back_by, next_step
 from weightrollout.rollout.refusal import Refusal
 from weightrollout.rollout.situation import Situation
 from weightrollout.rollout.staging import (
@@ -120,7 +120,8 @@ def _is_busy(situation: Situation, actions: list[Action], refusals: list[Refusal
         if refusal.reason == HoldReason.WAITING_FOR_UNREADY
         for name in refusal.pods
     }
-    if any(_is_at_work(pod) and pod.name not in stuck for pod in situation.pods):
+    now = situation.fleet.now
+    if any(_is_at_work(pod, now) and pod.name not in stuck for pod in situation.pods):
         return True
     troubled = {pod.uid for pod in situation.pods if has_staging_trouble(pod)}
     return any(
@@ -130,8 +131,11 @@ def _is_busy(situation: Situation, actions: list[Action], refusals: list[Refusal
     )
 
 
-def _is_at_work(pod: Pod) -> bool:
+def _is_at_work(pod: Pod, now: float) -> bool:
     if pod.engaged or pod.work.keys() - {Doing.STAGE}:
+        return True
+    back_by = comes_back_by(pod)
+    if back_by is not None and now < back_by:
         return True
     return is_staging(pod) and not has_staging_trouble(pod)
 

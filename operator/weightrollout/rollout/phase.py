@@ -4,7 +4,7 @@ from weightrollout.api.spec import Mode
 from weightrollout.api.status import Phase
 from weightrollout.rollout.fleet import Revision, Verdict
 from weightrollout.rollout.situation import Situation
-from weightrollout.rollout.verdict import is_converged, never_ran
+from weightrollout.rollout.verdict import is_converged, is_settled, never_ran
 
 
 def phase_of(situation: Situation) -> Phase:
@@ -32,7 +32,7 @@ def stable_now(situation: Situation) -> Revision | None:
     """Stable after this observation: a verified target that the whole fleet has reached."""
     goal = situation.goal
     reached = goal.on_target_content and goal.target.verdict is Verdict.VERIFIED
-    if reached and goal.recorded and goal.target.number > 0 and is_converged(situation):
+    if reached and goal.recorded and goal.target.number > 0 and is_settled(situation):
         return goal.target
     return goal.stable
 
@@ -45,4 +45,8 @@ def _is_over(situation: Situation) -> bool:
         return goal.desired is not None and goal.target.verdict is Verdict.VERIFIED
     if situation.pods and not is_converged(situation):
         return False
-    return goal.rolling_back or (goal.recorded and goal.target.verdict is Verdict.VERIFIED)
+    if goal.rolling_back:
+        # It ends with all pods in service; afterwards one unready pod does not reopen it.
+        was_over = situation.fleet.status.phase is Phase.ROLLED_BACK
+        return was_over or not situation.pods or is_settled(situation)
+    return goal.desired is None or stable_now(situation) == goal.target

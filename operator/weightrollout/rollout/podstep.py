@@ -53,7 +53,7 @@ ONE_AT_A_TIME: Final = frozenset(
 #: A reservation must outlive the pod's way out of its endpoints; unused, it ends by itself.
 RESERVATION_TTL_S: Final = 30.0
 #: Probe period 1 s, three failures, and the watch: later than this somebody should look.
-UNREADY_USUALLY_WITHIN_S: Final = 10.0
+READY_FOLLOWS_WITHIN_S: Final = 10.0
 
 
 def next_step(pod: Pod, situation: Situation, budget: Budget, *, may_start: bool) -> Step:
@@ -66,7 +66,7 @@ def next_step(pod: Pod, situation: Situation, budget: Budget, *, may_start: bool
         return _restart_poisoned(pod, pod.agent, situation) if may_start else None
     if pod.agent.reserved_txn is not None:
         return _reserved(pod, pod.agent.reserved_txn, situation, may_start=may_start)
-    put_in = _put_in(pod, pod.agent)
+    put_in = put_in_step(pod)
     if put_in is not None:
         return _unless_failing(put_in, Doing.PUT_IN, pod, situation)
     want = wanted_by(pod, situation)
@@ -116,7 +116,7 @@ def _reserved(pod: Pod, txn: str, situation: Situation, *, may_start: bool) -> S
         )
         return _unless_failing(take_out, Doing.TAKE_OUT, pod, situation)
     if pod.view.ready:
-        if situation.fleet.now < pod.memory.reserved_since + UNREADY_USUALLY_WITHIN_S:
+        if situation.fleet.now < pod.memory.reserved_since + READY_FOLLOWS_WITHIN_S:
             return None
         message = f"{pod.name} is promised to a swap and still Ready"
         return Refusal(HoldGate.READY, HoldReason.WAITING_FOR_UNREADY, message, (pod.name,))
@@ -133,6 +133,14 @@ def settled_at(pod: Pod, situation: Situation) -> float:
     """
     seen = max(pod.memory.ready_since, pod.memory.reserved_since)
     return seen + situation.fleet.spec.swap.settle_seconds
+
+
+def comes_back_by(pod: Pod) -> float | None:
+    """Until then a pod whose swap has ended is on its way back; None: it is not."""
+    if pod.agent is None or not pod.agent.ready or pod.finished is None or not pod.out:
+        return None
+    ended = max(pod.memory.serving_since, pod.memory.failed_at if pod.memory.failed_txn else 0.0)
+    return ended + READY_FOLLOWS_WITHIN_S
 
 
 def _why_unwanted(pod: Pod, want: Ref | None, txn: str, situation: Situation) -> str:
@@ -170,9 +178,9 @@ def _swap(pod: Pod, want: Ref, txn: str, situation: Situation, why: str) -> Step
     return _unless_failing(action, Doing.SWAP, pod, situation)
 
 
-def _put_in(pod: Pod, agent: AgentView) -> Action | None:
+def put_in_step(pod: Pod) -> PutIn | None:
     """What Kubernetes should show of a pod that may serve: label, annotation, gate."""
-    if not agent.ready or pod.loaded is None:
+    if pod.agent is None or not pod.agent.ready or pod.loaded is None:
         return None
     last = pod.finished
     committed = (

@@ -1,7 +1,7 @@
 """The progress deadline: seconds without progress, not seconds in all.
 
-Progress is a pod more that serves the target, a byte more that was staged, a transaction more
-that ended. The clock starts again with the leader, and stands still while a person or the
+Progress is a pod more that serves the target, a byte more that was staged, an attempt more that
+reached the pause (these are bounded by repair.retries; what fails before the pause is not). The clock starts again with the leader, and stands still while a person or the
 environment holds the rollout, and while there is nothing to do.
 """
 
@@ -10,6 +10,7 @@ from typing import Final
 
 from weightrollout.api.reasons import HoldGate
 from weightrollout.rollout.classify import PodState
+from weightrollout.rollout.fleet import AgentView
 from weightrollout.rollout.refusal import Refusal
 from weightrollout.rollout.situation import Situation
 from weightrollout.rollout.verdict import is_converged
@@ -58,8 +59,10 @@ def _key(situation: Situation) -> str:
     agents = [pod.agent for pod in situation.pods if pod.agent is not None]
     staged = sum(agent.staging.bytes for agent in agents if agent.staging is not None)
     images = sum(len(agent.staged) for agent in agents)
-    ended = sum(
-        pod.finished is not None and pod.finished.weights.revision == target
-        for pod in situation.pods
-    )
-    return f"{target}/{updated}/{images}/{staged}/{ended}"
+    tried = sum(_attempts(agent, situation.goal.target.ref.digest) for agent in agents)
+    return f"{target}/{updated}/{images}/{staged}/{tried}"
+
+
+def _attempts(agent: AgentView, digest: str | None) -> int:
+    tried = agent.attempts.get(digest or "")
+    return tried.attempts if tried is not None else 0

@@ -11,6 +11,7 @@ from weightrollout.api.swap import FailureClass, Outcome
 from weightrollout.rollout.actions import RecordRevision
 from weightrollout.rollout.classify import Pod, PodState
 from weightrollout.rollout.fleet import AgentFault, Ref, Revision, Verdict
+from weightrollout.rollout.podstep import put_in_step
 from weightrollout.rollout.proof import proven_digests
 from weightrollout.rollout.situation import Situation
 from weightrollout.rollout.staging import scouted
@@ -35,7 +36,7 @@ def next_record(situation: Situation, *, deadline_passed: bool) -> RecordRevisio
     rejection = _rejection(desired, situation, deadline_passed=deadline_passed)
     if rejection is not None:
         return _record(desired, Verdict.REJECTED, *rejection)
-    if desired.verdict is None and is_verified(situation):
+    if desired.verdict is None and desired.ref.digest is not None and is_settled(situation):
         message = f"all {len(situation.pods)} pods serve {desired.ref.version}"
         return _record(desired, Verdict.VERIFIED, "AllPodsVerified", message)
     return None
@@ -47,12 +48,13 @@ def is_converged(situation: Situation) -> bool:
     return bool(running) and all(pod.state is PodState.UPDATED for pod in running)
 
 
-def is_verified(situation: Situation) -> bool:
-    """Converged, in service and soaked: only this makes a version stable."""
-    if situation.goal.target.ref.digest is None or not is_converged(situation):
-        return False
-    running = [pod for pod in situation.pods if not never_ran(pod)]
-    return all(pod.in_service and pod.soak_until is None for pod in running)
+def is_settled(situation: Situation) -> bool:
+    """Converged, and each pod that runs is put in, in service and soaked."""
+    return is_converged(situation) and all(
+        pod.in_service and pod.soak_until is None and put_in_step(pod) is None
+        for pod in situation.pods
+        if not never_ran(pod)
+    )
 
 
 def never_ran(pod: Pod) -> bool:
@@ -114,9 +116,13 @@ def _rejection(
 
 def _refuted_by(pod: Pod, ref: Ref, situation: Situation) -> tuple[str, str] | None:
     """A check of the weights themselves failed on this pod and no other has passed it."""
-    proven_elsewhere = ref.digest in proven_digests(situation.fleet, without=pod.uid)
-    if pod.agent is None or proven_elsewhere:
+    refuted = _refuted_by_swap(pod, ref) or _refuted_by_staging(pod, ref)
+    if refuted is None or ref.digest in proven_digests(situation.fleet, without=pod.uid):
         return None
+    return refuted
+
+
+def _refuted_by_swap(pod: Pod, ref: Ref) -> tuple[str, str] | None:
     last = pod.finished
     if (
         last is not None
@@ -125,6 +131,10 @@ def _refuted_by(pod: Pod, ref: Ref, situation: Situation) -> tuple[str, str] | N
         and last.outcome is not Outcome.COMMITTED
     ):
         return last.reason, f"{pod.name}: {last.message}"
+    return None
+
+
+def _refuted_by_staging(pod: Pod, ref: Ref) -> tuple[str, str] | None:
     staging = pod.memory.staging
     if (
         staging is not None

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from weightrollout.rollout.backoff import CALL_S, restart_again_at, stage_again_at, swap_again_at
 from weightrollout.rollout.classify import Pod
-from weightrollout.rollout.podstep import UNREADY_USUALLY_WITHIN_S, settled_at
+from weightrollout.rollout.podstep import READY_FOLLOWS_WITHIN_S, comes_back_by, settled_at
 from weightrollout.rollout.progress import Progress
 from weightrollout.rollout.situation import Situation, wanted_by
 
@@ -20,9 +20,12 @@ def wake_at(situation: Situation, progress: Progress, *, clock_runs: bool) -> fl
 
 
 def _times_of(pod: Pod, situation: Situation) -> Iterator[float]:
-    if pod.agent is not None and pod.agent.reserved_txn is not None:
+    if pod.agent is not None and pod.agent.reserved_txn is not None and pod.running is None:
         yield settled_at(pod, situation)
-        yield pod.memory.reserved_since + UNREADY_USUALLY_WITHIN_S
+        yield pod.memory.reserved_since + READY_FOLLOWS_WITHIN_S
+    back_by = comes_back_by(pod)
+    if back_by is not None:
+        yield back_by
     if pod.soak_until is not None:
         yield pod.soak_until
     want = wanted_by(pod, situation)

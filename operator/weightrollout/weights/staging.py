@@ -89,7 +89,9 @@ class Store:
         return frozenset(digest for digest in found if self.index(digest, plan_id) is not None)
 
     def index(self, digest: str, plan_id: str) -> ImageIndex | None:
-        """None where there is no image, or not a whole one."""
+        """None where there is no image, or not a whole one; also for text that is no digest."""
+        if _DIGEST.fullmatch(digest) is None:
+            return None
         region = self.region(digest, plan_id)
         try:
             index = records.read(ImageIndex, region / files.INDEX)

@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import checkpoints
 import pytest
+
+import checkpoints
 from fleet.manifests import FleetSpec
 from fleet.operator_process import OperatorProcess
 from fleet.world import World

@@ -4,11 +4,11 @@ import asyncio
 from typing import Any
 
 import pytest
+
 from fleet.manifests import ENGINE_HTTP, FleetSpec, weight_rollout
 from fleet.traffic import Tally, Traffic
 from fleet.world import World
 from localcluster.router import ReadyPods
-
 from weightrollout.api import names
 
 pytestmark = pytest.mark.usefixtures("fleet")
@@ -22,9 +22,7 @@ async def _roll(world: World, written: dict[str, Any], version: str, **spec: Any
         async with Traffic(backends, known=known, clients=3) as traffic:
             await world.apply(weight_rollout("chat", weights, **spec))
             await world.until_phase("chat", "Complete", 90)
-            seen = traffic.tally.requests
-            while traffic.tally.requests < seen + 6:  # some answers from the end state
-                await asyncio.sleep(0.02)
+            await traffic.more(6)
         return traffic.tally
 
 

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import checkpoints
 import pytest
+
+import checkpoints
+from fleet.engine import state_of
 from fleet.manifests import FleetSpec, weight_rollout
 from fleet.world import World
-from simulator.process import state_of
 
 Json = dict[str, Any]
 pytestmark = pytest.mark.usefixtures("fleet")
@@ -67,7 +68,7 @@ async def _pauses(world: World) -> int:
     """How often any engine of the fleet was asked to pause."""
     count = 0
     for pod in await world.pods("chat"):
-        state = await state_of(f"http://{pod['status']['podIP']}:8000", deadline_s=5)
+        state = await state_of(pod)
         count += int(state["calls"].get("PauseGeneration", 0))
     return count
 

@@ -1,11 +1,13 @@
 """kill -9 of each process while a pod is being swapped: the fleet converges, and nobody gets a wrong answer."""
 
-import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
+import aiohttp
 import pytest
+
+from fleet.engine import state_of
 from fleet.manifests import ENGINE_HTTP, FleetSpec, weight_rollout
 from fleet.operator_process import OperatorProcess
 from fleet.traffic import Traffic
@@ -13,15 +15,13 @@ from fleet.world import World
 from localcluster.router import ReadyPods
 from localcluster.virtual_node import VirtualNode
 from localcluster.waiting import eventually
-from simulator.process import state_of
-
 from weightrollout.api import names
 
 
 @pytest.fixture(scope="module")
 async def slow_fleet(
     world: World, machine: VirtualNode, operator: OperatorProcess, written: dict[str, Any]
-) -> AsyncIterator[FleetSpec]:
+) -> FleetSpec:
     """Two pods whose updates take long enough to be hit."""
     spec = FleetSpec(
         "chat",
@@ -33,7 +33,7 @@ async def slow_fleet(
     )
     await world.deploy(spec)
     await world.until_ready("chat", 2, 60)
-    yield spec
+    return spec
 
 
 async def _paused_pod(world: World) -> str:
@@ -42,8 +42,8 @@ async def _paused_pod(world: World) -> str:
     async def find() -> str:
         for pod in await world.pods("chat"):
             try:
-                state = await state_of(f"http://{pod['status']['podIP']}:8000", deadline_s=2)
-            except OSError:
+                state = await state_of(pod)
+            except (OSError, aiohttp.ClientError):
                 continue
             if state["paused"]:
                 return str(pod["metadata"]["name"])
@@ -63,9 +63,7 @@ async def _survives(
             victim = await _paused_pod(world)
             kill(victim)
             status = await world.until_phase("chat", "Complete", 120)
-            seen = traffic.tally.requests
-            while traffic.tally.requests < seen + 6:
-                await asyncio.sleep(0.02)
+            await traffic.more(6)
         tally = traffic.tally
     assert (tally.failed, tally.unexplained, tally.nowhere) == (0, 0, 0), tally.complaints
     assert tally.by_answer[version] > 0

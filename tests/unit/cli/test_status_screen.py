@@ -134,6 +134,16 @@ def test_a_rollout_that_nobody_looks_at_says_so() -> None:
     )
 
 
+def test_a_hold_is_not_explained_twice() -> None:
+    why = "no pod has the label weightrollout.dev/name: chat"
+    hold = {"gate": "Pods", "reason": "NoPods", "message": why, "since": "2026-11-29T12:00:00Z"}
+    body = rollout(phase="Pending", message=f"0 of 0 pods serve v8; {why}", hold=hold)
+    assert screen(body, ()).splitlines()[1:] == [
+        f"0 of 0 pods serve v8; {why}",
+        "HOLD NoPods   for 0 s",
+    ]
+
+
 @pytest.mark.parametrize(
     ("since", "shown"),
     [

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from localcluster.container_command import untagged
 from localcluster.manifest import (
     ConfigError,
     Lookup,
@@ -139,6 +140,14 @@ def test_missing_key_of_a_volume_is_an_error_unless_it_is_optional() -> None:
     assert picked({"a": b"1"}, items, optional=True) == {"x/a": b"1"}
     with pytest.raises(ConfigError, match="key b"):
         picked({"a": b"1"}, items, optional=False)
+
+
+@pytest.mark.parametrize(
+    "image", ["host:5000/a/b:v1", "host:5000/a/b@sha256:0f", "host:5000/a/b:v1@sha256:0f"]
+)
+def test_image_is_known_without_its_tag_and_digest(image: str) -> None:
+    assert untagged(image) == "host:5000/a/b"
+    assert untagged("a") == "a"
 
 
 def test_every_kind_of_reference_is_found() -> None:

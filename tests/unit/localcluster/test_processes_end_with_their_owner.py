@@ -14,6 +14,7 @@ import pytest
 from localcluster.container import Backoff
 from localcluster.guard import marked, sweep
 from localcluster.processes import Command, Guard, log_tail, start_process
+from localcluster.sweeper import Sweeper
 from localcluster.waiting import NeverCame, eventually
 
 
@@ -68,6 +69,19 @@ async def test_sweep_finds_a_process_that_left_its_group(tmp_path: Path) -> None
 
     assert marked(mark) == []
     await process.wait()
+
+
+async def test_many_ends_at_once_are_all_swept(tmp_path: Path) -> None:
+    name, values = "LOCALCLUSTER_UNIT_TEST", [uuid.uuid4().hex for _ in range(5)]
+    left = [
+        start_process(command(tmp_path / value, "sleep 1000", **{name: value})) for value in values
+    ]
+    sweeper = Sweeper()
+
+    await asyncio.gather(*(sweeper.sweep(f"{name}={value}") for value in values))
+
+    codes = await asyncio.gather(*(process.wait() for process in left))
+    assert set(codes) == {-signal.SIGKILL}
 
 
 async def test_guard_cleans_up_after_a_killed_owner(tmp_path: Path) -> None:

@@ -84,3 +84,4 @@ def test_folders_that_are_no_images_are_left_alone(store: Store) -> None:
 def test_text_that_is_no_digest_never_becomes_a_path(store: Store, digest: str) -> None:
     with pytest.raises(ValueError, match="no digest and plan id"):
         store.region(digest, "0" * 16)
+    assert store.index(digest, "0" * 16) is None

@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 from typing import Annotated, Final, NoReturn
-from urllib.parse import unquote, urlparse
 
 import typer
 from rich.console import Console
@@ -11,6 +10,8 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColu
 
 from weightrollout.cli.exits import Exit
 from weightrollout.weights.digest import TENSORS, FolderError, digest_of, matching_files
+from weightrollout.weights.errors import WeightsError
+from weightrollout.weights.sources import resolve
 
 #: More than this many readers of one disk or share do not read it faster.
 MAX_THREADS: Final = 8
@@ -51,10 +52,12 @@ def digest(
 
 
 def _folder(path: str) -> Path:
-    parts = urlparse(path)
-    if parts.scheme not in ("", "file") or parts.netloc:
-        _refuse(f"{path}: this release reads folders and file:/// URIs only")
-    return Path(unquote(parts.path) if parts.scheme else path)
+    if "://" not in path:
+        return Path(path)
+    try:
+        return resolve(path)
+    except WeightsError as wrong:
+        _refuse(wrong.message)
 
 
 def _digest(folder: Path) -> str:

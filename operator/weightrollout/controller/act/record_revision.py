@@ -17,11 +17,12 @@ async def record_revision(context: Context, action: RecordRevision) -> None:
     """A conflict changes nothing but our picture; the next plan is made from the newer one."""
     world, ref = context.world, action.ref
     pinned = "" if action.digest_given else ref.digest or ""
-    verdict = action.verdict.value if action.verdict is not None else ""
+    read = world.revisions.get(ref.revision)
+    # No verdict in the action is no news: an older one stays.
+    verdict = (action.verdict or "") or (read.verdict if read is not None else "")
     facts = Facts(
         action.number, pinned, verdict, action.reason, action.message, rfc3339(world.clock.wall())
     )
-    read = world.revisions.get(ref.revision)
     context.guard()
     try:
         if read is None:

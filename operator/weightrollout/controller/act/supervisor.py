@@ -6,7 +6,7 @@ An action that is under way is never started a second time. When one ends its ro
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable
-from typing import assert_never
+from typing import Final, assert_never
 
 from weightrollout.api.swap import FailureClass
 from weightrollout.controller.act.announce import announce
@@ -40,6 +40,8 @@ from weightrollout.rollout.actions import (
 )
 from weightrollout.rollout.fleet import ActionFailure, Doing, Work
 
+FORGET_S: Final = 600.0  # one that was never tried again says nothing any more
+
 log = logging.getLogger(__name__)
 
 Job = Coroutine[None, None, None]
@@ -57,12 +59,13 @@ class Supervisor:
     def work(self, rollout: str) -> frozenset[Work]:
         return frozenset(self._running.get(rollout, ()))
 
-    def failures(self, rollout: str, generation: int) -> tuple[ActionFailure, ...]:
-        """The newest per action and pod. A new spec is a new try: it forgets them."""
+    def failures(self, rollout: str, generation: int, now: float) -> tuple[ActionFailure, ...]:
+        """The newest per action and pod. A new spec is a new try: it forgets them. So does time."""
         if self._generations.get(rollout) != generation:
             self._generations[rollout] = generation
             self._failures.pop(rollout, None)
-        return tuple(self._failures.get(rollout, {}).values())
+        known = self._failures.get(rollout, {}).values()
+        return tuple(failure for failure in known if now - failure.at < FORGET_S)
 
     def start(self, context: Context, actions: Iterable[Action]) -> None:
         for action in actions:

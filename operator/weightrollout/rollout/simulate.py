@@ -1,0 +1,292 @@
+"""The real planner on a toy world, until it settles: for stories and `kubectl weightrollout plan`.
+
+Time is a number that jumps to the next event. Order is fixed, or chosen by a function that is
+given: the same choices give the same story, line by line.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from weightrollout.api.spec import WeightRolloutSpec
+from weightrollout.api.status import WeightRolloutStatus
+from weightrollout.api.swap import FailureClass
+from weightrollout.rollout.actions import (
+    Action,
+    Announce,
+    Plan,
+    PublishStable,
+    PutIn,
+    RecordRevision,
+    Release,
+    Reserve,
+    RestartEngine,
+    Stage,
+    SwapPod,
+    TakeOutPod,
+)
+from weightrollout.rollout.fleet import (
+    ActionFailure,
+    Doing,
+    Fleet,
+    Memory,
+    Ref,
+    Revision,
+    StagingView,
+    Work,
+)
+from weightrollout.rollout.plan import plan
+from weightrollout.rollout.revisions import find
+from weightrollout.rollout.toypod import COMMITTED, Fate, StageFate, ToyPod
+
+Choose = Callable[[int], int]  # how many there are -> which one happens next
+
+STAGE_S = 2.0
+SWAP_S = 1.0
+RESTART_S = 5.0
+KUBELET_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What lies behind a uri."""
+
+    digest: str
+    stage: StageFate | None = None  # None: it can be staged
+    swap: Fate = COMMITTED
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    due: float
+    what: str
+    happen: Callable[[], None]
+
+
+def first(count: int) -> int:
+    return 0
+
+
+@dataclass
+class ToyWorld:
+    spec: WeightRolloutSpec
+    pods: list[ToyPod]
+    checkpoints: dict[str, Checkpoint]  # by uri
+    choose: Choose = first
+    name: str = "chat"
+    now: float = 0.0
+    generation: int = 1
+    status: WeightRolloutStatus = field(default_factory=WeightRolloutStatus)
+    memory: Memory = field(default_factory=Memory)
+    revisions: tuple[Revision, ...] = ()
+    published: Ref | None = None
+    refused: set[Doing] = field(default_factory=set)  # calls that fail for now
+    failures: dict[tuple[Doing, str], ActionFailure] = field(default_factory=dict)
+    work: set[Work] = field(default_factory=set)
+    events: list[Event] = field(default_factory=list)
+    newest: Plan | None = None
+
+    def observe(self) -> Fleet:
+        return Fleet(
+            namespace="default",
+            name=self.name,
+            uid="cr",
+            generation=self.generation,
+            spec=self.spec,
+            status=self.status,
+            revisions=self.revisions,
+            pods=tuple(pod.view(self.published) for pod in self.pods),
+            work=frozenset(self.work),
+            now=self.now,
+            wall=f"t={self.now:g}",
+            epoch=1,
+            failures=tuple(self.failures.values()),
+            published=self.published,
+            memory=self.memory,
+        )
+
+    def one_pass(self) -> Plan:
+        """Observe, plan, act, report."""
+        self._kubelet()
+        planned = plan(self.observe())
+        for action in planned.actions:
+            self._act(action)
+        self.status, self.memory, self.newest = planned.status, planned.memory, planned
+        return planned
+
+    def advance(self) -> bool:
+        """Let one thing happen: an event that is due, else time. False: nothing ever will."""
+        due = [event for event in self.events if event.due <= self.now]
+        if due:
+            event = due[self.choose(len(due))]
+            self.events.remove(event)
+            event.happen()
+            return True
+        alarm = self.newest.wake_at if self.newest is not None else None
+        times = [event.due for event in self.events] + ([alarm] if alarm is not None else [])
+        if not times:
+            return False
+        self.now = max(self.now, min(times))
+        return True
+
+    def change_spec(self, **changes: object) -> None:
+        self.spec = self.spec.model_copy(update=changes)
+        self.generation += 1
+
+    def pod(self, name: str) -> ToyPod:
+        return next(pod for pod in self.pods if pod.name == name)
+
+    def later(self, seconds: float, what: str, happen: Callable[[], None]) -> None:
+        self.events.append(Event(self.now + seconds, what, happen))
+
+    # -- act: each action becomes work in flight, and an event that ends it --
+
+    def _act(self, action: Action) -> None:
+        match action:
+            case Announce():
+                return
+            case RecordRevision():
+                work = Work(Doing.RECORD_REVISION, revision=action.ref.revision)
+                self._start(work, 0.0, lambda: self._record(action))
+            case PublishStable():
+                self._start(Work(Doing.PUBLISH_STABLE), 0.0, lambda: self._publish(action.stable))
+            case _:
+                self._act_on_pod(action, self._by_uid(action.pod_uid))
+
+    def _act_on_pod(self, action: Action, pod: ToyPod) -> None:
+        match action:
+            case Stage():
+                work = Work(Doing.STAGE, pod.uid, action.weights.revision)
+                pod.staging = StagingView(action.weights.uri, "", 0, 100, done=False)
+                self._start(work, STAGE_S, lambda: self._stage(pod, action))
+            case Reserve():
+                work = Work(Doing.RESERVE, pod.uid, action.weights.revision)
+                self._start(work, 0.0, lambda: self._reserve(pod, action))
+            case TakeOutPod():
+                self._start(Work(Doing.TAKE_OUT, pod.uid), 0.0, lambda: _shut_gate(pod))
+            case SwapPod():
+                work = Work(Doing.SWAP, pod.uid, action.weights.revision)
+                if Doing.SWAP not in self.refused and pod.reserved_txn == action.txn:
+                    pod.begin_swap(action.txn, action.attempt, action.weights)
+                self._start(work, SWAP_S, lambda: self._swap(pod, action))
+            case PutIn():
+                self._start(Work(Doing.PUT_IN, pod.uid), 0.0, lambda: _put_in(pod, action))
+            case Release():
+                self._start(Work(Doing.RELEASE, pod.uid), 0.0, lambda: _release(pod, action.txn))
+            case RestartEngine():
+                self._start(
+                    Work(Doing.RESTART_ENGINE, pod.uid), 0.0, lambda: self._end(pod, action)
+                )
+            case _:
+                raise AssertionError(f"not an action on a pod: {action}")
+
+    def _start(self, work: Work, seconds: float, effect: Callable[[], None]) -> None:
+        if work in self.work:
+            raise AssertionError(f"{work} is under way already")
+        self.work.add(work)
+
+        def end() -> None:
+            self.work.discard(work)
+            key = (work.doing, work.pod_uid)
+            self.failures.pop(key, None)
+            if work.doing in self.refused:
+                self._fail(work.doing, work.pod_uid, "Refused", "the story says so")
+            else:
+                effect()
+
+        self.later(seconds, str(work.doing), end)
+
+    def _fail(self, doing: Doing, pod_uid: str, reason: str, message: str) -> None:
+        self.failures[doing, pod_uid] = ActionFailure(
+            doing, pod_uid, FailureClass.ENVIRONMENT, reason, message, self.now
+        )
+
+    def _record(self, action: RecordRevision) -> None:
+        others = [each for each in self.revisions if each.ref.revision != action.ref.revision]
+        old = find(self.revisions, action.ref.revision)
+        verdict = action.verdict or (old.verdict if old else None)
+        new = Revision(
+            action.ref, action.number, action.digest_given, verdict, action.reason, action.message
+        )
+        self.revisions = (*others, new)
+
+    def _publish(self, stable: Ref) -> None:
+        self.published = None if stable.is_baseline else stable
+
+    def _stage(self, pod: ToyPod, action: Stage) -> None:
+        found = self.checkpoints.get(action.weights.uri)
+        view = StagingView(action.weights.uri, "", 100, 100, done=False)
+        if found is None:
+            pod.staging = replace(
+                view,
+                failure_class=FailureClass.ENVIRONMENT,
+                reason="SourceNotFound",
+                message=f"{action.weights.uri} does not exist",
+            )
+        elif found.stage is not None:
+            fate = found.stage
+            pod.staging = replace(
+                view, failure_class=fate.failure_class, reason=fate.reason, message=fate.message
+            )
+        elif action.weights.digest not in (None, found.digest):
+            pod.staging = replace(
+                view,
+                failure_class=FailureClass.WEIGHTS,
+                reason="DigestMismatch",
+                message=f"the files are {found.digest[:15]}..",
+            )
+        else:
+            pod.staged = (pod.staged & action.keep) | {found.digest}
+            pod.staging = replace(view, digest=found.digest, done=True)
+
+    def _reserve(self, pod: ToyPod, action: Reserve) -> None:
+        if pod.fault or not pod.engine_up or pod.poisoned or pod.swapping:
+            self._fail(Doing.RESERVE, pod.uid, "NotSettled", "the agent refused")
+            return
+        pod.reserved_txn, pod.take_out = action.txn, action.take_out
+
+        def expire() -> None:
+            if pod.reserved_txn == action.txn and not pod.swapping:
+                pod.reserved_txn = None
+
+        self.later(action.ttl_s, "reservation ends", expire)
+
+    def _swap(self, pod: ToyPod, action: SwapPod) -> None:
+        if not pod.swapping:
+            return
+        checkpoint = self.checkpoints[action.weights.uri]
+        pod.end_swap(pod.fates.pop(0) if pod.fates else checkpoint.swap)
+
+    def _end(self, pod: ToyPod, action: RestartEngine) -> None:
+        pod.engine_up = False
+        pod.told = None if action.serve.is_baseline else action.serve
+        self.later(RESTART_S, "engine is back", pod.restart)
+
+    def _kubelet(self) -> None:
+        """Ready follows the readiness port and the gate, a little later."""
+        for pod in self.pods:
+            asked = f"kubelet {pod.uid}"
+            differs = pod.ready != pod.should_be_ready(self.published)
+            if differs and all(event.what != asked for event in self.events):
+                self.later(KUBELET_S, asked, lambda pod=pod: self._set_ready(pod))  # type: ignore[misc]
+
+    def _set_ready(self, pod: ToyPod) -> None:
+        pod.ready = pod.should_be_ready(self.published)
+
+    def _by_uid(self, uid: str) -> ToyPod:
+        return next(pod for pod in self.pods if pod.uid == uid)
+
+
+def _shut_gate(pod: ToyPod) -> None:
+    pod.gate_open = False
+
+
+def _put_in(pod: ToyPod, action: PutIn) -> None:
+    pod.put_in_txn, pod.version_label = action.txn, action.serving.version
+    if pod.gated:
+        pod.gate_open = True
+
+
+def _release(pod: ToyPod, txn: str) -> None:
+    if pod.reserved_txn == txn and not pod.swapping:
+        pod.reserved_txn = None
+

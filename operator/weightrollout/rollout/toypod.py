@@ -1,0 +1,179 @@
+"""A pod of the toy world: engine, agent and kubelet as far as the planner can see them.
+
+It keeps the agent's promises and none of its work: weights are a name, a swap is one assignment.
+"""
+
+from dataclasses import dataclass, field
+
+from weightrollout.api.spec import TakeOut
+from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
+from weightrollout.rollout.fleet import (
+    AgentFault,
+    AgentView,
+    AttemptsView,
+    EngineView,
+    PodView,
+    Ref,
+    StagingView,
+    TransactionView,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """How one swap ends."""
+
+    outcome: Outcome
+    failure_class: FailureClass | None = None
+    reason: str = ""
+    message: str = ""
+
+
+COMMITTED = Fate(Outcome.COMMITTED)
+
+
+@dataclass(frozen=True, slots=True)
+class StageFate:
+    failure_class: FailureClass
+    reason: str
+    message: str
+
+
+@dataclass
+class ToyPod:
+    name: str
+    uid: str
+    gated: bool = False
+    fault: AgentFault | None = None  # instead of the agent's view
+    running: bool = True
+    terminating: bool = False
+    incompatible_reason: str = ""
+    fates: list[Fate] = field(default_factory=list)  # of the next swaps, whatever the weights
+    # engine
+    instance: int = 1
+    engine_up: bool = True
+    loaded: Ref | None = None  # None: base weights
+    poisoned: bool = False
+    # agent
+    told: Ref | None = None
+    last_good: Ref | None = None
+    staged: set[str] = field(default_factory=set)
+    staging: StagingView | None = None
+    reserved_txn: str | None = None
+    take_out: TakeOut = TakeOut.ENDPOINT
+    transaction: TransactionView | None = None
+    attempts: dict[str, AttemptsView] = field(default_factory=dict)
+    # Kubernetes
+    ready: bool = False
+    gate_open: bool | None = None
+    version_label: str = ""
+    put_in_txn: str = ""
+
+    @property
+    def swapping(self) -> bool:
+        return self.transaction is not None and self.transaction.running
+
+    def agent_ready(self, published: Ref | None) -> bool:
+        """The truth table of the readiness port."""
+        if not self.engine_up or self.poisoned:
+            return False
+        if (self.reserved_txn or self.swapping) and self.take_out is TakeOut.ENDPOINT:
+            return False
+        return _content(self.loaded) == _content(self.told or self.last_good or published)
+
+    def should_be_ready(self, published: Ref | None) -> bool:
+        gate = not self.gated or self.gate_open is True
+        alive = self.running and self.fault is not AgentFault.STARTING
+        return alive and gate and self.agent_ready(published)
+
+    def view(self, published: Ref | None) -> PodView:
+        return PodView(
+            name=self.name,
+            uid=self.uid,
+            agent=self.fault or self._agent(published),
+            ready=self.ready,
+            running=self.running,
+            terminating=self.terminating,
+            gated=self.gated,
+            gate_open=self.gate_open,
+            version_label=self.version_label,
+            put_in_txn=self.put_in_txn,
+        )
+
+    def _agent(self, published: Ref | None) -> AgentView:
+        return AgentView(
+            ready=self.agent_ready(published),
+            engine=EngineView(
+                reachable=self.engine_up,
+                instance=f"{self.uid}-{self.instance}",
+                baseline=self.loaded is None and self.engine_up and not self.poisoned,
+            ),
+            serving=self.loaded if self.engine_up and not self.poisoned else None,
+            told=self.told,
+            last_good=self.last_good,
+            staged=frozenset(self.staged),
+            staging=self.staging,
+            reserved_txn=self.reserved_txn,
+            transaction=self.transaction,
+            attempts=dict(self.attempts),
+            poisoned=self.poisoned,
+            incompatible_reason=self.incompatible_reason,
+            incompatible_message=self.incompatible_reason and "as the story says",
+        )
+
+    # -- what happens to it --
+
+    def begin_swap(self, txn: str, attempt: int, weights: Ref) -> None:
+        self.transaction = TransactionView(txn, attempt, weights, SwapPhase.DRAINING, None)
+
+    def end_swap(self, fate: Fate) -> None:
+        """A swap that cannot be undone, because nothing good was loaded before, poisons."""
+        running = self.transaction
+        if running is None or not running.running:
+            return
+        outcome = fate.outcome
+        if outcome is Outcome.UNDONE and self.loaded is None:
+            outcome = Outcome.POISONED
+        self.reserved_txn = None
+        self.transaction = TransactionView(
+            running.txn,
+            running.attempt,
+            running.weights,
+            SwapPhase.DONE,
+            outcome,
+            fate.failure_class,
+            fate.reason,
+            fate.message,
+            pause_millis=0.0 if outcome is Outcome.UNTOUCHED else 100.0,
+        )
+        self._count(running.weights.digest or "", fate, outcome)
+        match outcome:
+            case Outcome.COMMITTED:
+                self.last_good = self.loaded
+                self.loaded = self.told = running.weights
+            case Outcome.RESTARTED:
+                self.restart()
+            case Outcome.POISONED:
+                self.poisoned = True
+            case Outcome.UNTOUCHED | Outcome.UNDONE:
+                pass
+
+    def restart(self) -> None:
+        """Another instance of the engine, with its base weights."""
+        self.instance += 1
+        self.engine_up = True
+        self.loaded = None
+        self.poisoned = False
+        self.reserved_txn = None
+        self.last_good = None
+
+    def _count(self, digest: str, fate: Fate, outcome: Outcome) -> None:
+        if outcome is Outcome.UNTOUCHED:
+            return
+        before = self.attempts.get(digest, AttemptsView(0)).attempts
+        failed = AttemptsView(before + 1, fate.failure_class, fate.reason, fate.message)
+        self.attempts[digest] = AttemptsView(0) if outcome is Outcome.COMMITTED else failed
+
+
+def _content(ref: Ref | None) -> tuple[str, str]:
+    return ("", "default") if ref is None or ref.is_baseline else (ref.digest or "", ref.version)

@@ -1,0 +1,205 @@
+"""The invariants of the design, checked after every pass against the toy world's own truth.
+
+Each is written from the rule, not from the planner's code, so that both can be wrong only apart.
+"""
+
+from dataclasses import dataclass, field
+
+from weightrollout.api.quantity import limit
+from weightrollout.api.spec import Mode, TakeOut
+from weightrollout.rollout.actions import Plan, Reserve, RestartEngine, Stage, SwapPod
+from weightrollout.rollout.fleet import AgentView, Doing, Fleet, Ref, Verdict
+from weightrollout.rollout.simulate import ToyWorld
+from weightrollout.rollout.toypod import ToyPod
+
+OURS = {Doing.RESERVE, Doing.TAKE_OUT, Doing.SWAP, Doing.PUT_IN, Doing.RESTART_ENGINE}
+
+
+@dataclass
+class Watcher:
+    """Follows one world from its beginning."""
+
+    world: ToyWorld
+    last_ready: dict[str, float] = field(default_factory=dict)  # by uid
+    came_back: dict[str, tuple[tuple[str, int, bool], float]] = field(default_factory=dict)
+
+    def one_pass(self) -> Plan:
+        """A pass of the world, with all invariants checked."""
+        world = self.world
+        world._kubelet()
+        fleet = world.observe()
+        self._follow(fleet)
+        plan = world.one_pass()
+        self._budget(fleet, plan)
+        self._out_before_swap(plan)
+        self._updated_is_true(plan)
+        self._nothing_old_starts(fleet, plan)
+        self._joiners_get_what_is_proven(fleet, plan)
+        self._one_pod_proves()
+        self._mode_is_obeyed(fleet, plan)
+        self._counts_add_up(fleet, plan)
+        return plan
+
+    def _follow(self, fleet: Fleet) -> None:
+        for pod in fleet.pods:
+            toy = self._toy(pod.uid)
+            if pod.ready or pod.uid not in self.last_ready:
+                self.last_ready[pod.uid] = fleet.now
+            loaded = toy.loaded.version if toy.loaded else ""
+            now = (loaded, toy.instance, pod.ready and not toy.swapping)
+            if self.came_back.get(pod.uid, (None, 0))[0] != now:
+                self.came_back[pod.uid] = (now, fleet.now)
+
+    # 1. The budget limits taking serving pods out.
+    def _budget(self, fleet: Fleet, plan: Plan) -> None:
+        base = [pod for pod in fleet.pods if not pod.terminating]
+        allowed = limit(fleet.spec.strategy.max_unavailable, len(base), at_least=1)
+        away = {pod.uid for pod in base if not self._serves_traffic(fleet, pod.uid)}
+        away |= {pod.uid for pod in base if self._soaks(fleet, pod.uid, plan)}
+        for action in plan.actions:
+            if not isinstance(action, Reserve | RestartEngine) or action.pod_uid in away:
+                continue
+            away.add(action.pod_uid)
+            assert len(away) <= allowed, f"invariant 1: {sorted(away)} away, {allowed} allowed"
+
+    # 2. No weight changes before Ready=False was seen and settled.
+    def _out_before_swap(self, plan: Plan) -> None:
+        swap = self.world.spec.swap
+        for action in plan.actions:
+            if isinstance(action, SwapPod) and swap.take_out is TakeOut.ENDPOINT:
+                toy = self._toy(action.pod_uid)
+                out_for = self.world.now - self.last_ready[action.pod_uid]
+                assert not toy.ready, f"invariant 2: {action.pod} swaps while it is Ready"
+                assert out_for >= swap.settle_seconds, f"invariant 2: {action.pod} did not settle"
+
+    # 3. `updated` counts only pods that hold exactly the target, in a whole engine.
+    def _updated_is_true(self, plan: Plan) -> None:
+        target = plan.status.target
+        assert target is not None
+        honest = sum(
+            toy.fault is None
+            and toy.engine_up
+            and not toy.poisoned
+            and not toy.swapping
+            and not toy.terminating
+            and not toy.incompatible_reason
+            and _is(toy.loaded, target.version, target.digest)
+            for toy in self.world.pods
+        )
+        assert plan.status.pods.updated <= honest, "invariant 3: updated counts too many"
+
+    # 7. A newer spec supersedes: nothing starts for what is neither target nor stable.
+    def _nothing_old_starts(self, fleet: Fleet, plan: Plan) -> None:
+        status = plan.status
+        wanted = {ref.revision for ref in (status.target, status.stable) if ref is not None}
+        wanted |= {"baseline"}
+        for action in plan.actions:
+            if isinstance(action, Reserve | SwapPod | Stage):
+                assert action.weights.revision in wanted, f"invariant 7: {action}"
+
+    # 9. Joiners load stable, or what is proven; only the prover loads the unproven.
+    def _joiners_get_what_is_proven(self, fleet: Fleet, plan: Plan) -> None:
+        if not fleet.spec.strategy.prove_first:
+            return
+        for action in plan.actions:
+            if isinstance(action, Reserve) and not self._is_proven(action.weights):
+                others = [
+                    toy
+                    for toy in self.world.pods
+                    if toy.uid != action.pod_uid and _is_busy_with(toy, action.weights.revision)
+                ]
+                assert not others, f"invariant 9: {action.pod} loads what {others[0].name} proves"
+
+    # 11. One bad digest touches one pod at a time until it is proven, and poisons at most one.
+    def _one_pod_proves(self) -> None:
+        if not self.world.spec.strategy.prove_first:
+            return
+        for uri, checkpoint in self.world.checkpoints.items():
+            if any(_holds(toy, checkpoint.digest) for toy in self.world.pods):
+                continue
+            poisoned = [
+                toy.name
+                for toy in self.world.pods
+                if toy.poisoned
+                and toy.transaction is not None
+                and toy.transaction.weights.digest == checkpoint.digest
+            ]
+            if not self._is_proven(Ref("", "", uri, checkpoint.digest)):
+                assert len(poisoned) <= 1, f"invariant 11: {poisoned} poisoned by {uri}"
+
+    def _mode_is_obeyed(self, fleet: Fleet, plan: Plan) -> None:
+        mode = fleet.spec.mode
+        for action in plan.actions:
+            if mode is Mode.SUSPENDED:
+                begins = isinstance(action, Stage | Reserve | SwapPod | RestartEngine)
+                assert not begins, f"Suspended, and {action} starts"
+            if mode is Mode.PAUSED and isinstance(action, Reserve | RestartEngine):
+                serves = self._serves_traffic(fleet, action.pod_uid)
+                assert not serves, f"Paused, and the serving {action.pod} is touched"
+
+    def _counts_add_up(self, fleet: Fleet, plan: Plan) -> None:
+        pods = plan.status.pods
+        classes = (
+            pods.updated
+            + pods.outdated
+            + pods.joining
+            + pods.failed
+            + pods.poisoned
+            + pods.unreachable
+            + pods.incompatible
+        )
+        base = sum(not pod.terminating for pod in fleet.pods)
+        assert classes == pods.selected == base, "each pod is in exactly one class"
+        assert pods.available + pods.out == base, "a pod is available or out"
+        assert len(plan.status.conditions) == 5, "all five conditions are always there"
+
+    def _serves_traffic(self, fleet: Fleet, uid: str) -> bool:
+        toy = self._toy(uid)
+        ours = any(work.pod_uid == uid and work.doing in OURS for work in fleet.work)
+        view = next(pod for pod in fleet.pods if pod.uid == uid)
+        if not isinstance(view.agent, AgentView):
+            return False
+        at_it = view.agent.reserved_txn is not None or (
+            view.agent.transaction is not None and view.agent.transaction.running
+        )
+        gate = not toy.gated or view.gate_open is True
+        return view.ready and view.agent.ready and gate and not at_it and not ours
+
+    def _soaks(self, fleet: Fleet, uid: str, plan: Plan) -> bool:
+        soak = fleet.spec.strategy.soak_seconds
+        target = plan.status.target
+        toy = self._toy(uid)
+        if not soak or target is None or not _is(toy.loaded, target.version, target.digest):
+            return False
+        return fleet.now < self.came_back[uid][1] + soak
+
+    def _is_proven(self, ref: Ref) -> bool:
+        verified = any(
+            each.verdict is Verdict.VERIFIED and each.ref.digest == ref.digest
+            for each in self.world.revisions
+        )
+        return verified or any(_holds(toy, ref.digest) for toy in self.world.pods)
+
+    def _toy(self, uid: str) -> ToyPod:
+        return next(toy for toy in self.world.pods if toy.uid == uid)
+
+
+def _is(loaded: Ref | None, version: str, digest: str | None) -> bool:
+    if loaded is None:
+        return digest is None
+    return (loaded.version, loaded.digest) == (version, digest)
+
+
+def _holds(toy: ToyPod, digest: str | None) -> bool:
+    committed = toy.transaction is not None and toy.transaction.outcome == "Committed"
+    if committed and toy.transaction is not None and toy.transaction.weights.digest == digest:
+        return True
+    return toy.loaded is not None and toy.loaded.digest == digest
+
+
+def _is_busy_with(toy: ToyPod, revision: str) -> bool:
+    reserved = toy.reserved_txn is not None and f"/{revision}/" in toy.reserved_txn
+    swapping = toy.swapping and toy.transaction is not None
+    if swapping and toy.transaction is not None:
+        return toy.transaction.weights.revision == revision
+    return reserved

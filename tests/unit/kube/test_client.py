@@ -1,0 +1,93 @@
+"""What is known after a call failed must be right: a caller repeats, re-reads or gives up by it."""
+
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from apifront import api_front, refusal
+from weightrollout.kube.client import connect
+from weightrollout.kube.errors import (
+    Conflict,
+    Forbidden,
+    Gone,
+    Invalid,
+    KubeError,
+    NotFound,
+    Refused,
+    Unavailable,
+    error_of,
+)
+
+POD = "/api/v1/namespaces/ns/pods/chat-0"
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (400, Invalid),
+        (401, Forbidden),
+        (403, Forbidden),
+        (404, NotFound),
+        (405, Refused),
+        (409, Conflict),
+        (410, Gone),
+        (422, Invalid),
+        (500, Unavailable),
+        (503, Unavailable),
+    ],
+)
+def test_each_answer_has_one_meaning(code: int, kind: type[KubeError]) -> None:
+    assert type(error_of("GET /x", code, b'{"message": "why"}')) is kind
+
+
+def test_apply_that_the_schema_refuses_is_not_repeated_although_the_server_says_500() -> None:
+    body = b'{"message": "failed to create typed patch object (...): field not declared in schema"}'
+    assert isinstance(error_of("PATCH /x", 500, body), Invalid)
+
+
+def test_message_names_the_call_and_keeps_the_servers_words() -> None:
+    error = error_of("PATCH /pods/chat-0", 422, b'{"message": "field is immutable"}')
+    assert str(error) == "PATCH /pods/chat-0: 422: field is immutable"
+
+
+async def test_busy_server_is_asked_again_when_it_says_so(tmp_path: Path) -> None:
+    async with api_front(tmp_path) as (front, client):
+        front.put(POD.rsplit("/", 1)[0], {"metadata": {"name": "chat-0"}})
+        busy = iter([refusal(429, "Busy", Retry_After="0"), None])
+        front.fault = lambda request: next(busy)
+        assert (await client.get(POD))["metadata"]["name"] == "chat-0"
+        assert front.requests == [("GET", POD), ("GET", POD)]
+
+
+async def test_call_that_hangs_ends_at_its_deadline(tmp_path: Path) -> None:
+    async with api_front(tmp_path) as (front, client):
+        front.fault = lambda request: refusal(429, "Busy", Retry_After="60")
+        with pytest.raises(Unavailable, match="no answer within"):
+            await client.request("GET", POD, deadline_s=0.05)
+
+
+async def test_server_that_is_not_there_is_unavailable_and_not_refused(tmp_path: Path) -> None:
+    async with api_front(tmp_path):
+        pass  # it leaves its address behind
+    async with connect("ns", tmp_path / "kubeconfig") as client:
+        with pytest.raises(Unavailable):
+            await client.get(POD)
+
+
+async def test_observer_is_told_of_every_request(tmp_path: Path) -> None:
+    async with api_front(tmp_path) as (front, _):
+        front.fault = lambda request: web.json_response({}, status=418)
+        seen: list[tuple[str, int]] = []
+        async with connect(
+            "ns", tmp_path / "kubeconfig", lambda *said: seen.append(said)
+        ) as client:
+            with pytest.raises(Refused):
+                await client.get(POD)
+        assert seen == [("GET", 418)]
+
+
+async def test_missing_kubeconfig_says_what_to_pass(tmp_path: Path) -> None:
+    with pytest.raises(KubeError, match="pass --kubeconfig FILE"):
+        async with connect("ns", tmp_path / "nowhere"):
+            pass

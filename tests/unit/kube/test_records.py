@@ -1,0 +1,187 @@
+"""What is kept of each object, and what is written of ours, must survive a round trip and bad hands."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apifront import api_front
+from localcluster.waiting import eventually
+from weightrollout.api.spec import Weights
+from weightrollout.clock import SystemClock
+from weightrollout.kube.configmaps import Stable, publish_stable, stable_source, trim_stable
+from weightrollout.kube.errors import Conflict
+from weightrollout.kube.events import Event, Events, about_pod
+from weightrollout.kube.pods import trim_pod
+from weightrollout.kube.revisions import (
+    Content,
+    Facts,
+    Owner,
+    canonical_data,
+    create_revision,
+    revision_source,
+    update_revision,
+)
+from weightrollout.kube.rollouts import Rollouts
+from weightrollout.kube.store import Store
+from weightrollout.rollout.revisions import canonical
+
+META = {"name": "chat-0", "uid": "u", "resourceVersion": "7"}
+DIGEST = "sha256:" + "a" * 64
+OWNER = Owner("chat", "uid-1")
+EVENTS = "/apis/events.k8s.io/v1/namespaces/ns/events"
+ROLLOUTS = "/apis/weightrollout.dev/v1alpha1/namespaces/ns/weightrollouts"
+
+
+def facts(verdict: str = "", pinned: str = "") -> Facts:
+    return Facts(1, pinned, verdict, "", "", "2026-11-29T10:00:00Z")
+
+
+def test_agent_is_found_as_a_native_sidecar_with_its_own_port() -> None:
+    ports = [{"name": "wr-http", "containerPort": 1}, {"name": "wr-grpc", "containerPort": 4711}]
+    sidecar = {"name": "weightrollout-agent", "ports": ports}
+    pod = trim_pod({"metadata": META, "spec": {"initContainers": [sidecar], "containers": []}})
+    assert pod.agent_port == 4711
+
+
+def test_pod_without_an_agent_is_told_from_one_whose_agent_is_silent() -> None:
+    pod = trim_pod({"metadata": META, "spec": {"containers": [{"name": "engine"}]}})
+    assert pod.agent_port is None
+
+
+def test_pod_that_was_never_seen_by_a_kubelet_is_pending_and_not_ready() -> None:
+    pod = trim_pod({"metadata": META, "spec": {"containers": []}})
+    assert (pod.phase, pod.ready, pod.gate) == ("Pending", False, None)
+
+
+@pytest.mark.parametrize("digest", [None, DIGEST])
+def test_revision_data_is_the_form_that_its_name_was_hashed_from(digest: str | None) -> None:
+    given: dict[str, Any] = {"version": "v1", "uri": "file:///m/"}
+    if digest:
+        given["digest"] = digest
+    data = canonical_data(Content("v1", "file:///m/", digest or ""))
+    assert data == json.loads(canonical(Weights(**given)))
+
+
+async def test_digest_is_pinned_once_by_whoever_was_first(tmp_path: Path) -> None:
+    async with api_front(tmp_path) as (_, client):
+        store = Store(client, revision_source(client))
+        await create_revision(
+            client, store, "chat-1", OWNER, Content("v1", "file:///m/", ""), facts()
+        )
+        read = store.get("chat-1")
+        assert read is not None
+        await update_revision(client, store, read, OWNER, facts(pinned=DIGEST))
+        with pytest.raises(Conflict):
+            await update_revision(client, store, read, OWNER, facts(pinned="sha256:" + "b" * 64))
+        known = store.get("chat-1")
+        assert known is not None
+        assert known.pinned_digest == DIGEST
+
+
+async def test_verdict_that_is_taken_back_leaves_no_trace(tmp_path: Path) -> None:
+    async with api_front(tmp_path) as (front, client):
+        store = Store(client, revision_source(client))
+        content = Content("v1", "file:///m/", DIGEST)
+        await create_revision(client, store, "chat-1", OWNER, content, facts("Rejected"))
+        read = store.get("chat-1")
+        assert read is not None
+        assert read.verdict == "Rejected"
+        await update_revision(client, store, read, OWNER, facts())
+        (body,) = front.objects.values()
+        assert not any("verdict" in key for key in body["metadata"]["annotations"])
+
+
+async def test_published_stable_is_read_back_as_it_was_meant(tmp_path: Path) -> None:
+    async with api_front(tmp_path) as (front, client):
+        store = Store(client, stable_source(client))
+        stable = Stable("uid-1", 4, "chat-1", "v1", "file:///m/", DIGEST)
+        await publish_stable(client, store, "chat", stable)
+        known = store.get("chat.weightrollout")
+        assert known is not None
+        assert (known.owner_uid, known.revision, known.digest) == ("uid-1", "chat-1", DIGEST)
+        (body,) = front.objects.values()
+        assert "ownerReferences" not in body["metadata"]
+
+
+def test_stable_that_was_spoilt_by_hand_counts_as_not_published() -> None:
+    metadata = {"name": "chat.weightrollout", "uid": "u", "resourceVersion": "1"}
+    for text in ("not json", "[]", "{}"):
+        assert trim_stable({"metadata": metadata, "data": {"stable.json": text}}).revision == ""
+
+
+async def test_same_event_again_raises_a_count_and_makes_no_second_object(tmp_path: Path) -> None:
+    async with api_front(tmp_path) as (front, client):
+        events = Events(client, SystemClock(), "me", lambda reason: None)
+        event = Event(about_pod("chat-0", "u"), True, "SwapFailed", "it broke")
+        for _ in range(3):
+            await events._write(event)
+        (body,) = front.objects.values()
+        assert body["series"]["count"] == 3
+
+
+async def test_event_of_an_earlier_leader_is_counted_on(tmp_path: Path) -> None:
+    async with api_front(tmp_path) as (front, client):
+        event = Event(about_pod("chat-0", "u"), True, "SwapFailed", "it broke")
+        for instance in ("first", "second"):
+            await Events(client, SystemClock(), instance, lambda reason: None)._write(event)
+        (body,) = front.objects.values()
+        assert body["series"]["count"] == 2
+
+
+async def test_events_that_nobody_can_post_never_block_a_pass(tmp_path: Path) -> None:
+    async with api_front(tmp_path) as (_, client):
+        dropped: list[str] = []
+        events = Events(client, SystemClock(), "me", dropped.append)
+        for number in range(300):
+            events.post(Event(about_pod("chat-0", "u"), False, "Note", str(number)))
+        assert dropped == ["QueueFull"] * 44
+
+
+async def test_rollout_that_was_deleted_unseen_is_found_out_by_the_sweep(tmp_path: Path) -> None:
+    async with api_front(tmp_path) as (front, client):
+        rollouts = Rollouts(client)
+        front.put(ROLLOUTS, {"metadata": {"name": "chat"}})
+        front.put(ROLLOUTS, {"metadata": {"name": "other"}})
+        assert not rollouts.complete
+        await rollouts.sweep()
+        front.remove(f"{ROLLOUTS}/chat")
+        told: list[str] = []
+        rollouts.subscribe(told.append)
+        await rollouts.sweep()
+        assert (list(rollouts.names()), told, rollouts.complete) == (["other"], ["chat"], True)
+
+
+async def test_late_event_does_not_bring_an_old_status_back(tmp_path: Path) -> None:
+    async with api_front(tmp_path) as (front, client):
+        rollouts = Rollouts(client)
+        old = front.put(ROLLOUTS, {"metadata": {"name": "chat"}})
+        rollouts.learn(old)
+        await rollouts.write_status(old, {"epoch": 3})
+        rollouts.learn(old)
+        body = rollouts.get("chat")
+        assert body is not None
+        assert body["status"] == {"epoch": 3}
+
+
+async def test_status_on_top_of_an_old_body_is_refused(tmp_path: Path) -> None:
+    async with api_front(tmp_path) as (front, client):
+        rollouts = Rollouts(client)
+        old = front.put(ROLLOUTS, {"metadata": {"name": "chat"}})
+        front.put(ROLLOUTS, {"metadata": {"name": "chat"}, "spec": {"mode": "Paused"}})
+        with pytest.raises(Conflict):
+            await rollouts.write_status(old, {"epoch": 3})
+
+
+async def test_posted_event_arrives_by_itself(tmp_path: Path) -> None:
+    async with api_front(tmp_path) as (front, client):
+        events = Events(client, SystemClock(), "me", lambda reason: None)
+        task = asyncio.create_task(events.run())
+        events.post(Event(about_pod("chat-0", "u"), True, "SwapFailed", "x" * 2000))
+        await eventually(lambda: front.objects, 5, "the event was posted")
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        (body,) = front.objects.values()
+        assert len(body["note"]) == 1024

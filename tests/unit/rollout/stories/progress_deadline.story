@@ -1,0 +1,90 @@
+     0 s  Progressing 0/3 available 3
+          RecordRevision NewRevision: version b is revision 2
+          event          RolloutStarted: version b is desired
+     0 s  Progressing 0/3 available 3
+          Stage          Scout: chat-0 reads b from file:///models/b/
+     2 s  Progressing 0/3 available 3
+          RecordRevision DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
+          event          DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
+     2 s  Progressing 0/3 available 3
+          Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
+          Stage          NotStaged: chat-1 reads b sha256:bbbbbbbb..
+     2 s  Progressing 0/3 available 2
+     4 s  Progressing 0/3 available 2
+          Stage          NotStaged: chat-2 reads b sha256:bbbbbbbb..
+     5 s  Progressing 0/3 available 2
+          SwapPod        Settled: chat-0 swaps to b: out of its endpoints and settled
+     6 s  Progressing 1/3 available 2
+          PutIn          Swapped: chat-0 serves b
+          event          Proven: version b is proven on its first pod
+     7 s  Progressing 1/3 available 3
+          Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
+     7 s  Progressing 1/3 available 2
+    10 s  Progressing 1/3 available 2
+          SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
+    11 s  Progressing 1/3 available 2
+          event          SwapFailed: DrainTimeout: 3 requests still run
+    12 s  Progressing 1/3 available 3
+          Reserve        BudgetAllows: chat-2 goes to b (0 of 1 in use)
+    12 s  Progressing 1/3 available 2
+    15 s  Progressing 1/3 available 2
+          SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
+    16 s  Progressing 2/3 available 2
+          PutIn          Swapped: chat-2 serves b
+    17 s  Progressing 2/3 available 3
+          hold BackOff/RetryBackOff: chat-1 is tried again after a pause: DrainTimeout: 3 requests still run
+    21 s  Progressing 2/3 available 3
+          Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
+    21 s  Progressing 2/3 available 2
+    24 s  Progressing 2/3 available 2
+          SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
+    26 s  Progressing 2/3 available 3
+          hold BackOff/RetryBackOff: chat-1 is tried again after a pause: DrainTimeout: 3 requests still run
+    45 s  Progressing 2/3 available 3
+          Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
+    45 s  Progressing 2/3 available 2
+    48 s  Progressing 2/3 available 2
+          SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
+    50 s  Progressing 2/3 available 3
+          hold BackOff/RetryBackOff: chat-1 is tried again after a pause: DrainTimeout: 3 requests still run
+    89 s  Progressing 2/3 available 3
+          Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
+    89 s  Progressing 2/3 available 2
+    92 s  Progressing 2/3 available 2
+          SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
+    94 s  Progressing 2/3 available 3
+          hold BackOff/RetryBackOff: chat-1 is tried again after a pause: DrainTimeout: 3 requests still run
+   173 s  Progressing 2/3 available 3
+          Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
+   173 s  Progressing 2/3 available 2
+   176 s  Progressing 2/3 available 2
+          SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
+   178 s  Progressing 2/3 available 3
+          hold BackOff/RetryBackOff: chat-1 is tried again after a pause: DrainTimeout: 3 requests still run
+   337 s  Progressing 2/3 available 3
+          Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
+   337 s  Progressing 2/3 available 2
+   340 s  Progressing 2/3 available 2
+          SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
+   342 s  Progressing 2/3 available 3
+          hold BackOff/RetryBackOff: chat-1 is tried again after a pause: DrainTimeout: 3 requests still run
+   616 s  Progressing 2/3 available 3
+          RecordRevision ProgressDeadlineExceeded: no progress for progressDeadlineSeconds 600
+          event          RevisionRejected: version b: ProgressDeadlineExceeded: no progress for progressDeadlineSeconds 600
+   616 s  RollingBack 1/3 available 3
+          Reserve        BudgetAllows: chat-0 goes to a (0 of 1 in use)
+          event          RollbackStarted: b was rejected (ProgressDeadlineExceeded: no progress for progressDeadlineSeconds 600); going back: 1 of 3 pods serve a
+   616 s  RollingBack 1/3 available 2
+   619 s  RollingBack 1/3 available 2
+          SwapPod        Settled: chat-0 swaps to a: out of its endpoints and settled
+   620 s  RollingBack 2/3 available 2
+          PutIn          Swapped: chat-0 serves a
+   621 s  RollingBack 2/3 available 3
+          Reserve        BudgetAllows: chat-2 goes to a (0 of 1 in use)
+   621 s  RollingBack 2/3 available 2
+   624 s  RollingBack 2/3 available 2
+          SwapPod        Settled: chat-2 swaps to a: out of its endpoints and settled
+   625 s  RollingBack 3/3 available 2
+          PutIn          Swapped: chat-2 serves a
+   626 s  RolledBack 3/3 available 3
+          event          RolledBack: b was rejected (ProgressDeadlineExceeded: no progress for progressDeadlineSeconds 600); the fleet serves a: publish a new version

@@ -1,0 +1,77 @@
+     0 s  Progressing 0/4 available 4
+          RecordRevision NewRevision: version b is revision 2
+          event          RolloutStarted: version b is desired
+     0 s  Progressing 0/4 available 4
+          Stage          Scout: chat-0 reads b from file:///models/b/
+     2 s  Progressing 0/4 available 4
+          RecordRevision DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
+          event          DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
+     2 s  Progressing 0/4 available 4
+          Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
+          Stage          NotStaged: chat-1 reads b sha256:bbbbbbbb..
+     2 s  Progressing 0/4 available 3
+     4 s  Progressing 0/4 available 3
+          Stage          NotStaged: chat-2 reads b sha256:bbbbbbbb..
+     5 s  Progressing 0/4 available 3
+          SwapPod        Settled: chat-0 swaps to b: out of its endpoints and settled
+     6 s  Progressing 0/4 available 3
+          Stage          NotStaged: chat-3 reads b sha256:bbbbbbbb..
+     6 s  Progressing 1/4 available 3
+          PutIn          Swapped: chat-0 serves b
+          event          Proven: version b is proven on its first pod
+     7 s  Progressing 1/4 available 4
+          Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
+     7 s  Progressing 1/4 available 3
+    10 s  Progressing 1/4 available 3
+          SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
+--- version c is published while a swap to b runs
+    10 s  Progressing 0/4 available 3
+          RecordRevision NewRevision: version c is revision 3
+          event          RolloutStarted: version c is desired
+    10 s  Progressing 0/4 available 3
+          Stage          Scout: chat-2 reads c from file:///models/c/
+    11 s  Progressing 0/4 available 3
+          PutIn          Swapped: chat-1 serves b
+    12 s  Progressing 0/4 available 3
+          RecordRevision DigestPinned: chat-2 read file:///models/c/: sha256:cccccccc.. is pinned for all pods
+          event          DigestPinned: chat-2 read file:///models/c/: sha256:cccccccc.. is pinned for all pods
+    12 s  Progressing 0/4 available 4
+    12 s  Progressing 0/4 available 4
+          Reserve        BudgetAllows: chat-2 goes to c (0 of 1 in use)
+          Stage          NotStaged: chat-3 reads c sha256:cccccccc..
+    12 s  Progressing 0/4 available 3
+    14 s  Progressing 0/4 available 3
+          Stage          NotStaged: chat-0 reads c sha256:cccccccc..
+    15 s  Progressing 0/4 available 3
+          SwapPod        Settled: chat-2 swaps to c: out of its endpoints and settled
+    16 s  Progressing 0/4 available 3
+          Stage          NotStaged: chat-1 reads c sha256:cccccccc..
+    16 s  Progressing 1/4 available 3
+          PutIn          Swapped: chat-2 serves c
+          event          Proven: version c is proven on its first pod
+    17 s  Progressing 1/4 available 4
+          Reserve        BudgetAllows: chat-3 goes to c (0 of 1 in use)
+    17 s  Progressing 1/4 available 3
+    20 s  Progressing 1/4 available 3
+          SwapPod        Settled: chat-3 swaps to c: out of its endpoints and settled
+    21 s  Progressing 2/4 available 3
+          PutIn          Swapped: chat-3 serves c
+    22 s  Progressing 2/4 available 4
+          Reserve        BudgetAllows: chat-0 goes to c (0 of 1 in use)
+    22 s  Progressing 2/4 available 3
+    25 s  Progressing 2/4 available 3
+          SwapPod        Settled: chat-0 swaps to c: out of its endpoints and settled
+    26 s  Progressing 3/4 available 3
+          PutIn          Swapped: chat-0 serves c
+    27 s  Progressing 3/4 available 4
+          Reserve        BudgetAllows: chat-1 goes to c (0 of 1 in use)
+    27 s  Progressing 3/4 available 3
+    30 s  Progressing 3/4 available 3
+          SwapPod        Settled: chat-1 swaps to c: out of its endpoints and settled
+    31 s  Progressing 4/4 available 3
+          PutIn          Swapped: chat-1 serves c
+    32 s  Progressing 4/4 available 4
+          RecordRevision AllPodsVerified: all 4 pods serve c
+    32 s  Complete 4/4 available 4
+          PublishStable  StableChanged: new and restarted pods of chat load c
+          event          RolloutComplete: all pods serve c

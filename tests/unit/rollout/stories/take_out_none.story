@@ -1,0 +1,34 @@
+     0 s  Progressing 0/3 available 3
+          RecordRevision NewRevision: version b is revision 2
+          event          RolloutStarted: version b is desired
+     0 s  Progressing 0/3 available 3
+          Stage          Scout: chat-0 reads b from file:///models/b/
+     2 s  Progressing 0/3 available 3
+          RecordRevision DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
+          event          DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
+     2 s  Progressing 0/3 available 3
+          Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
+          Stage          NotStaged: chat-1 reads b sha256:bbbbbbbb..
+     2 s  Progressing 0/3 available 2
+          SwapPod        Reserved: chat-0 swaps to b: requests wait through the pause
+     3 s  Progressing 1/3 available 3
+          PutIn          Swapped: chat-0 serves b
+          event          Proven: version b is proven on its first pod
+     4 s  Progressing 1/3 available 3
+          Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
+          Stage          NotStaged: chat-2 reads b sha256:bbbbbbbb..
+     4 s  Progressing 1/3 available 2
+          SwapPod        Reserved: chat-1 swaps to b: requests wait through the pause
+     5 s  Progressing 2/3 available 3
+          PutIn          Swapped: chat-1 serves b
+     6 s  Progressing 2/3 available 3
+          Reserve        BudgetAllows: chat-2 goes to b (0 of 1 in use)
+     6 s  Progressing 2/3 available 2
+          SwapPod        Reserved: chat-2 swaps to b: requests wait through the pause
+     7 s  Progressing 3/3 available 3
+          PutIn          Swapped: chat-2 serves b
+     7 s  Progressing 3/3 available 3
+          RecordRevision AllPodsVerified: all 3 pods serve b
+     7 s  Complete 3/3 available 3
+          PublishStable  StableChanged: new and restarted pods of chat load b
+          event          RolloutComplete: all pods serve b
