@@ -1,4 +1,4 @@
-"""One pod without Kubernetes: a simulated engine and a real agent, each a process of its own.
+"""One pod without Kubernetes: a simulated engine as a process, and a real agent.
 
 async with one_pod(tmp_path) as pod:
     await pod.hello(); await pod.stage(B); await pod.reserve(B); end = await pod.swap(B)
@@ -15,7 +15,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, I
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 
 import aiohttp
 import grpc
@@ -24,6 +24,7 @@ import grpc.aio
 from checkpoints import fingerprint, write_checkpoint
 from simulator.answers import answer
 from simulator.process import TESTS, EngineProcess, engine_process
+from weightrollout.agent.main import parse, serve
 from weightrollout.agent.service import REFUSAL_KEY
 from weightrollout.wire.agent import agent_pb2 as pb
 from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
@@ -47,6 +48,38 @@ class Refusal(Exception):
         self.epoch = said.epoch
 
 
+class Agent(Protocol):
+    http_port: int
+    grpc_port: int
+
+    async def start(self) -> None: ...
+
+    async def end(self, number: signal.Signals = signal.SIGKILL) -> int | None: ...
+
+
+@dataclass
+class AgentTask:
+    """The agent in this process: starts at once, cannot be killed."""
+
+    arguments: tuple[str, ...]
+    grpc_port: int = field(default_factory=lambda: free_port())
+    http_port: int = field(default_factory=lambda: free_port())
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        self.stopping.clear()
+        self.task = asyncio.create_task(
+            serve(parse([*self.arguments, *_binds(self)]), self.stopping)
+        )
+
+    async def end(self, number: signal.Signals = signal.SIGTERM) -> int | None:
+        self.stopping.set()
+        if self.task is not None:
+            await asyncio.wait_for(self.task, ENDS_S)
+        return 0
+
+
 @dataclass
 class AgentProcess:
     arguments: tuple[str, ...]
@@ -59,9 +92,7 @@ class AgentProcess:
         path = os.pathsep.join((str(TESTS.parent / "operator"), str(TESTS)))
         with self.log.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "weightrollout.agent", *self.arguments),
-                *("--grpc-bind", f"127.0.0.1:{self.grpc_port}"),
-                *("--http-bind", f"127.0.0.1:{self.http_port}"),
+                *(sys.executable, "-m", "weightrollout.agent", *self.arguments, *_binds(self)),
                 env={**os.environ, "PYTHONPATH": path},
                 stderr=log,
             )
@@ -74,10 +105,17 @@ class AgentProcess:
         return await asyncio.wait_for(self.process.wait(), ENDS_S)
 
 
+def _binds(agent: Agent) -> tuple[str, ...]:
+    return (
+        f"--grpc-bind=127.0.0.1:{agent.grpc_port}",
+        f"--http-bind=127.0.0.1:{agent.http_port}",
+    )
+
+
 @dataclass
 class OnePod:
     engine: EngineProcess
-    agent: AgentProcess
+    agent: Agent
     folder: Path
     checkpoints: dict[str, Path]
     stub: "AgentAsyncStub"
@@ -163,7 +201,7 @@ class OnePod:
 
     async def release(self, txn: str = "") -> None:
         request = pb.ReleaseRequest(fence=self.fence(), txn=txn)
-        await _told(self.stub.Release(request, timeout=ENDS_S))
+        await _told(self.stub.Release(request, timeout=ENDS_S, wait_for_ready=True))
 
     async def restart_engine(self, serve: str | None = None) -> str:
         weights = self.weights(serve) if serve else pb.Weights()
@@ -212,8 +250,8 @@ class OnePod:
 
 
 @asynccontextmanager
-async def one_pod(tmp_path: Path, **flags: Any) -> AsyncIterator[OnePod]:
-    """`flags` go to the simulator."""
+async def one_pod(tmp_path: Path, *, killable: bool = False, **flags: Any) -> AsyncIterator[OnePod]:
+    """`flags` go to the simulator. `killable`: the agent is a process too."""
     for name in ("staging", "handover", "stable"):
         (tmp_path / name).mkdir()
     checkpoints = {
@@ -226,8 +264,9 @@ async def one_pod(tmp_path: Path, **flags: Any) -> AsyncIterator[OnePod]:
     ) as engine:
         arguments = ("--engine-grpc", engine.grpc_target, "--engine-http", engine.http_url)
         volume_flags = tuple(f"--{name}={path}" for name, path in volumes.items())
-        agent = AgentProcess(
-            (*arguments, *volume_flags, f"--stable={tmp_path / 'stable'}"), tmp_path / "agent.log"
+        all_flags = (*arguments, *volume_flags, f"--stable={tmp_path / 'stable'}")
+        agent: Agent = (
+            AgentProcess(all_flags, tmp_path / "agent.log") if killable else AgentTask(all_flags)
         )
         channel = grpc.aio.insecure_channel(
             f"127.0.0.1:{agent.grpc_port}",

@@ -74,10 +74,10 @@ async def test_dead_engine_is_unready_although_its_probe_asks_a_healthy_sidecar(
     await eventually(unready, 0.8, "unready before the next probe could have told")
 
 
-async def test_ready_change_reaches_the_router_within_a_tenth_of_a_second(
+async def test_unready_pod_loses_traffic_long_before_the_next_probe(
     node: VirtualNode, pods: Pods, api: Api
 ) -> None:
-    engine = toy("engine", 8000, readinessProbe=ready_probe())
+    engine = toy("engine", 8000, readinessProbe=ready_probe(periodSeconds=5))
     await pods.create(pod("p", node.selector, engine))
     async with ReadyPods(api, pods.namespace, "app=p", 8000) as router:
         await eventually(lambda: router.current, 15, "the pod takes traffic")
@@ -86,10 +86,7 @@ async def test_ready_change_reaches_the_router_within_a_tenth_of_a_second(
         node.kill(pods.namespace, "p", "engine", signal.SIGKILL)  # its end is the decision
         async with asyncio.timeout(5):
             assert await router.changed(version) == ()
-        assert loop.time() - began < 0.1 * SLACK
-
-
-SLACK = 3  # the promise is 0.1 s on a quiet machine; two cores shared with other work are not quiet
+        assert loop.time() - began < 0.5  # 0.05 on a quiet machine
 
 
 async def test_gate_condition_of_another_writer_survives_our_status_writes(

@@ -106,7 +106,9 @@ class Watcher:
                 others = [
                     toy
                     for toy in self.world.pods
-                    if toy.uid != action.pod_uid and _is_busy_with(toy, action.weights.revision)
+                    if toy.uid != action.pod_uid
+                    and toy.fault is None  # a new leader cannot know what a silent agent does
+                    and _is_busy_with(toy, action.weights.revision)
                 ]
                 assert not others, f"invariant 9: {action.pod} loads what {others[0].name} proves"
 
@@ -202,4 +204,4 @@ def _is_busy_with(toy: ToyPod, revision: str) -> bool:
     swapping = toy.swapping and toy.transaction is not None
     if swapping and toy.transaction is not None:
         return toy.transaction.weights.revision == revision
-    return reserved
+    return reserved and not toy.terminating

@@ -51,7 +51,11 @@ class Story:
     def _log(self, plan: Plan) -> None:
         status = plan.status
         head = f"{status.phase} {status.updated} available {status.pods.available}"
-        hold = f"hold {status.hold.gate}/{status.hold.reason}: {status.hold.message}" if status.hold else ""
+        hold = (
+            f"hold {status.hold.gate}/{status.hold.reason}: {status.hold.message}"
+            if status.hold
+            else ""
+        )
         news = [_line(action) for action in plan.actions]
         if not news and head + hold == self._head:
             return

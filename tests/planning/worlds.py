@@ -56,9 +56,7 @@ def new_pod(index: int, **fields: Any) -> ToyPod:
 
 
 def ref_of(version: str) -> Ref:
-    return Ref(
-        revision_name("chat", weights(version)), version, uri(version), digest(version[-1])
-    )
+    return Ref(revision_name("chat", weights(version)), version, uri(version), digest(version[-1]))
 
 
 def serving(world: ToyWorld, version: str) -> ToyWorld:

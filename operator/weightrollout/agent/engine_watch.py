@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from weightrollout.agent.reasons import IncompatibleReason
-from weightrollout.api.names import ENGINE_BACKEND
+from weightrollout.api.names import BASELINE_VERSION, ENGINE_BACKEND
 from weightrollout.clock import Clock
-from weightrollout.engine.errors import EngineError
+from weightrollout.engine.errors import EngineError, EngineRefused
 from weightrollout.engine.protocol import Engine, EngineInfo
 from weightrollout.handover import records
 from weightrollout.handover.records import EngineReport, HandoverError, Receipt
@@ -117,6 +117,9 @@ class EngineWatch:
         try:
             paused = await self._engine.is_paused(deadline_s=READ_S)
             version = await self._engine.version(deadline_s=READ_S)
+        except EngineRefused:
+            # Without these calls nobody can pause it or give it other weights.
+            paused, version = False, BASELINE_VERSION
         except EngineError:
             return
         if self._in_transaction() or self.sight.instance != instance:

@@ -177,11 +177,12 @@ class Swaps:
             # A restart would find the transaction running and read the same end back.
             log.error("outcome of %s: %s", state.txn, error)
             journal.book = ended
-        board.live = None
         self._count(transaction)
         log.info("swap %s: %s", state.txn, _told(transaction))
+        # Whoever hears of the end must find the engine as it is now, not as it was before.
         await self._parts.watch.ask()
         await self._parts.watch.read_back()
+        board.live = None
         board.bell.ring()
 
     def _show(self, transaction: Transaction) -> None:

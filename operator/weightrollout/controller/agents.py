@@ -8,7 +8,7 @@ the epoch.
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import grpc
@@ -25,7 +25,7 @@ from weightrollout.controller.calls import (
 from weightrollout.controller.leader import Fence
 from weightrollout.controller.observe import agent_view
 from weightrollout.kube.pods import Pod
-from weightrollout.rollout.fleet import AgentFault, AgentView
+from weightrollout.rollout.fleet import AgentFault, AgentView, StagingView
 from weightrollout.wire.agent import agent_pb2 as pb
 from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
 
@@ -74,6 +74,7 @@ class AgentLink:
         self.heard = False  # it has answered, or failed to, at least once
         self.message = ""
         self.seen: AgentView | AgentFault = AgentFault.STARTING
+        self._staged: StagingView | None = None
         self._fence = fence
         self._clock = clock
         self._on_change = on_change
@@ -83,6 +84,13 @@ class AgentLink:
         self._channel = grpc.aio.insecure_channel(address.target, options=OPTIONS)
         self.stub: AgentAsyncStub = AgentStub(self._channel)
         self._task = asyncio.create_task(self._run(), name=f"agent of {address.pod}")
+
+    def staged(self, ended: StagingView) -> None:
+        """How a Stage call of ours ended. The agent shows a staging only while it runs, and a scout's
+        digest must still be read after that."""
+        self._staged = ended
+        if isinstance(self.seen, AgentView) and self.seen.staging is None:
+            self.seen = replace(self.seen, staging=ended)
 
     def set_fence(self, fence: Fence) -> None:
         if fence != self._fence:
@@ -176,7 +184,8 @@ class AgentLink:
             stream.cancel()
 
     def _say(self, state: pb.AgentState) -> None:
-        self.seen = agent_view(state)
+        said = agent_view(state)
+        self.seen = said if said.staging is not None else replace(said, staging=self._staged)
         self.message = ""
         self._changed()
 

@@ -178,7 +178,7 @@ def agent_view(state: pb.AgentState) -> AgentView:
         told=ref_of(state.told),
         last_good=ref_of(state.last_good),
         staged=frozenset(state.staged),
-        staging=_staging(state.staging) if state.HasField("staging") else None,
+        staging=staging_view(state.staging) if state.HasField("staging") else None,
         reserved_txn=state.reservation.txn if state.HasField("reservation") else None,
         transaction=transaction_view(state.transaction) if state.HasField("transaction") else None,
         attempts={each.digest: _attempts(each) for each in state.attempts},
@@ -211,7 +211,8 @@ def transaction_view(said: pb.Transaction) -> TransactionView:
     )
 
 
-def _staging(said: pb.StageProgress) -> StagingView:
+def staging_view(said: pb.StageProgress, revision: str = "") -> StagingView:
+    """`revision`: what it was asked for, where we are the ones who asked."""
     return StagingView(
         uri=said.uri,
         digest=said.digest,
@@ -221,7 +222,7 @@ def _staging(said: pb.StageProgress) -> StagingView:
         failure_class=_class(said.failure_class),
         reason=said.reason,
         message=said.message,
-        revision=said.revision,
+        revision=revision,
     )
 
 

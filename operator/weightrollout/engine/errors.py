@@ -9,6 +9,11 @@ A caller that gets EngineStateUnknown reads back (IsPaused, GetServerInfo, GetWe
 receipts) before it acts. Foreign exceptions stop at the adapter and are chained as the cause.
 """
 
+from typing import Final
+
+#: Reason of an EngineStateUnknown of Finish: the weights were finalised, only the label was not set.
+LABEL_NOT_SET: Final = "LabelNotSet"
+
 
 class EngineError(Exception):
     """Base. `reason` is CamelCase and stable, `message` is for people."""

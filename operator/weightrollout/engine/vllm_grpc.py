@@ -9,6 +9,7 @@ from google.protobuf.message import Message
 
 from weightrollout.api.spec import PauseMode
 from weightrollout.engine.errors import (
+    LABEL_NOT_SET,
     EngineError,
     EngineRefused,
     EngineStateUnknown,
@@ -30,6 +31,8 @@ _REFUSALS: Final = frozenset(
         grpc.StatusCode.PERMISSION_DENIED,
     }
 )
+#: Finish is two calls inside: this text says that the second one failed (vLLM 0.28 to 0.33).
+_LABEL_FAILED: Final = "update_weight_version failed"
 #: The agent asks every second which engine this is: an engine that came back must be seen by the
 #: next question, and the library's default would wait up to two minutes.
 _CHANNEL_OPTIONS: Final = (
@@ -159,6 +162,8 @@ class VllmGrpc:
             return self._missing(name)
         if code in _REFUSALS:
             return EngineRefused(_camel(code), message)
+        if name == "FinishWeightUpdate" and _LABEL_FAILED in (error.details() or ""):
+            return EngineStateUnknown(LABEL_NOT_SET, message)
         return EngineStateUnknown(_camel(code), message)
 
     def _missing(self, name: str) -> EngineRefused:

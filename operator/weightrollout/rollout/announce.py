@@ -7,7 +7,8 @@ does not tell old stories; the keys in memory keep one leader from telling the s
 from collections.abc import Iterator
 
 from weightrollout.api.reasons import HoldGate
-from weightrollout.api.status import Phase, WeightRolloutStatus
+from weightrollout.api.status import Failure, Phase, WeightRolloutStatus
+from weightrollout.api.swap import FailureClass
 from weightrollout.rollout.actions import Action, Announce, RecordRevision, RestartEngine
 from weightrollout.rollout.fleet import Fleet, Verdict
 from weightrollout.rollout.situation import Situation
@@ -75,18 +76,23 @@ def _of_record(action: RecordRevision, fleet: Fleet) -> Iterator[Told]:
 
 
 def _of_pods(situation: Situation, new: WeightRolloutStatus) -> Iterator[Told]:
-    listed = {(each.pod, each.reason, each.attempts) for each in situation.fleet.status.failures}
+    listed = {_once(each) for each in situation.fleet.status.failures}
     uid_of = {pod.name: pod.uid for pod in situation.pods}
     for failure in new.failures:
-        seen = (failure.pod, failure.reason, failure.attempts)
-        if seen in listed:
+        if _once(failure) in listed:
             continue
         uid = uid_of[failure.pod]
         message = f"{failure.reason}: {failure.message}"
         yield (
-            f"PodFailed/{uid}/{failure.reason}/{failure.attempts}",
-            Announce(True, "SwapFailed", message, failure.pod, uid),
+            f"PodFailed/{uid}/{situation.fleet.generation}/{_once(failure)}",
+            Announce(True, "PodFailed", message, failure.pod, uid),
         )
+
+
+def _once(failure: Failure) -> tuple[str, str, int]:
+    """Each attempt on a pod is news; a store that fails for the tenth time is not."""
+    environment = failure.failure_class == FailureClass.ENVIRONMENT
+    return (failure.pod, failure.reason, 0 if environment else failure.attempts)
 
 
 def _of_hold(fleet: Fleet, new: WeightRolloutStatus) -> Iterator[Told]:

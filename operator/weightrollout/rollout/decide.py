@@ -14,7 +14,7 @@ from weightrollout.rollout.actions import (
     RestartEngine,
     Stage,
 )
-from weightrollout.rollout.backoff import call_failure
+from weightrollout.rollout.backoff import call_failure, restart_again_at
 from weightrollout.rollout.budget import budget_of
 from weightrollout.rollout.classify import Pod
 from weightrollout.rollout.fleet import Doing, Ref, Revision, Verdict
@@ -134,8 +134,8 @@ def _is_busy(situation: Situation, actions: list[Action], refusals: list[Refusal
 def _is_at_work(pod: Pod, now: float) -> bool:
     if pod.engaged or pod.work.keys() - {Doing.STAGE}:
         return True
-    back_by = comes_back_by(pod)
-    if back_by is not None and now < back_by:
+    times = (comes_back_by(pod), restart_again_at(pod) if pod.out else None)
+    if any(time is not None and now < time for time in times):
         return True
     return is_staging(pod) and not has_staging_trouble(pod)
 
@@ -154,14 +154,20 @@ def standing_refusals(situation: Situation) -> Iterator[Refusal]:
         )
     if situation.halted is not None:
         yield situation.halted
-    if not situation.pods:
+    was_verified = goal.desired is not None and goal.target.verdict is Verdict.VERIFIED
+    if not situation.pods and not was_verified:
         yield Refusal(
             HoldGate.PODS,
             HoldReason.NO_PODS,
             f"no pod carries the label {LABEL_NAME}: {situation.fleet.name}: set it in the pod"
             " template",
         )
-    elif goal.desired is None and goal.refusal is None and not is_converged(situation):
+    if (
+        situation.pods
+        and goal.desired is None
+        and goal.refusal is None
+        and not is_converged(situation)
+    ):
         yield Refusal(
             HoldGate.MODE,
             HoldReason.NOTHING_DESIRED,

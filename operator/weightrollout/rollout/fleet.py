@@ -200,6 +200,7 @@ class PodMemory:
     instance: str = ""  # newest engine instance that was seen; "": none yet
     reserved_txn: str = ""
     reserved_since: float = 0.0
+    engaged_for: str = ""  # revision that it was reserved for or swapping to; "": none
     failed_txn: str = ""  # newest failed transaction that was seen
     failed_at: float = 0.0
     failures: int = 0  # failed transactions in a row, those before the pause as well

@@ -103,7 +103,15 @@ def _remember_engine(memory: PodMemory, agent: AgentView, now: float) -> PodMemo
         serving_since=since,
         reserved_txn=reserved,
         reserved_since=reserved_since,
+        engaged_for=_engaged_for(agent),
     )
+
+
+def _engaged_for(agent: AgentView) -> str:
+    if agent.transaction is not None and agent.transaction.running:
+        return agent.transaction.weights.revision
+    parts = (agent.reserved_txn or "").split("/")
+    return parts[1] if len(parts) == 4 else ""
 
 
 def _remember_transaction(memory: PodMemory, agent: AgentView, now: float) -> PodMemory:

@@ -82,7 +82,7 @@ def _start(pod: Pod, want: Ref, situation: Situation, budget: Budget) -> Step:
     room = "not in service" if pod.out else f"{budget.used} of {budget.limit} in use"
     if want.is_baseline:
         return _restart(
-            pod, want, situation, "BackToBaseline", f"{pod.name} serves what it must not"
+            pod, want, situation, "BackToBaseline", f"{pod.name} goes back to its base weights"
         )
     swap = situation.fleet.spec.swap
     reserve = Reserve(
@@ -223,9 +223,11 @@ def _restart(pod: Pod, serve: Ref, situation: Situation, reason: str, message: s
     if situation.fleet.spec.mode is Mode.SUSPENDED:
         return mode_allows(pod, serve, situation)
     again = restart_again_at(pod)
-    if again is not None and situation.fleet.now < again:
-        waiting = f"{pod.name} was asked to restart its engine"
-        return Refusal(HoldGate.BACK_OFF, HoldReason.RETRY_BACK_OFF, waiting, (pod.name,))
+    comes_up = pod.agent is None or not pod.agent.engine.reachable
+    if again is not None and (comes_up or situation.fleet.now < again):
+        # Asking again would kill an engine that is loading, for ever.
+        waiting = f"{pod.name} was asked to restart its engine, which does not answer yet"
+        return Refusal(HoldGate.AGENT, HoldReason.ENGINE_UNREACHABLE, waiting, (pod.name,))
     action = RestartEngine(pod.name, pod.uid, serve, reason, message)
     return _unless_failing(action, Doing.RESTART_ENGINE, pod, situation)
 

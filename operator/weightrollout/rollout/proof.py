@@ -46,7 +46,11 @@ def elect_prover(fleet: Fleet, goal: Goal, ordered: Iterable[Pod]) -> str | None
         # It counts nowhere, but what it finds out does.
         if leaving.terminating and _swaps(leaving, goal):
             return leaving.uid
-    fit = [pod for pod in ordered if _is_fit(pod)]
+    pods = tuple(ordered)
+    for pod in pods:
+        if _may_swap_unseen(pod, fleet, goal):
+            return pod.uid
+    fit = [pod for pod in pods if _is_fit(pod)]
     for has_begun in (_is_swapping_for, _is_engaged_for, _has_tried):
         for pod in fit:
             if has_begun(pod, goal):
@@ -56,6 +60,14 @@ def elect_prover(fleet: Fleet, goal: Goal, ordered: Iterable[Pod]) -> str | None
         return None
     staged = (pod for pod in free if pod.agent and goal.target.ref.digest in pod.agent.staged)
     return next(staged, free[0]).uid
+
+
+def _may_swap_unseen(pod: Pod, fleet: Fleet, goal: Goal) -> bool:
+    """Its agent fell silent in the middle: until its own deadline it may still be proving."""
+    silent_since = pod.memory.silent_since
+    if silent_since is None or pod.memory.engaged_for != goal.target.ref.revision:
+        return False
+    return fleet.now < silent_since + fleet.spec.pod_deadline_seconds
 
 
 def _is_fit(pod: Pod) -> bool:

@@ -289,4 +289,3 @@ def _put_in(pod: ToyPod, action: PutIn) -> None:
 def _release(pod: ToyPod, txn: str) -> None:
     if pod.reserved_txn == txn and not pod.swapping:
         pod.reserved_txn = None
-

@@ -47,7 +47,7 @@ def wanted_by(pod: Pod, situation: Situation) -> Ref | None:
     if pod.state is PodState.FAILED:
         differs = situation.fallback != goal.target.ref
         return rescue if is_stranded(pod) and differs else None
-    if is_stranded(pod) and goal.stable is not None and _must_not_prove(pod, situation):
+    if is_stranded(pod) and goal.stable is not None and _gets_stable(pod, situation):
         return rescue
     return goal.target.ref
 
@@ -66,6 +66,16 @@ def is_stranded(pod: Pod) -> bool:
 
 def may_load_target(pod: Pod, situation: Situation) -> bool:
     return not situation.must_prove or situation.prover == pod.uid
+
+
+def _gets_stable(pod: Pod, situation: Situation) -> bool:
+    return _must_not_prove(pod, situation) or _is_promised(pod, situation.fallback)
+
+
+def _is_promised(pod: Pod, ref: Ref) -> bool:
+    """It is on its way to these weights; turning it round would keep it out of service longer."""
+    reserved = pod.agent.reserved_txn if pod.agent is not None else None
+    return reserved is not None and f"/{ref.revision}/" in reserved
 
 
 def _must_not_prove(pod: Pod, situation: Situation) -> bool:

@@ -26,6 +26,8 @@ def _times_of(pod: Pod, situation: Situation) -> Iterator[float]:
     back_by = comes_back_by(pod)
     if back_by is not None:
         yield back_by
+    if pod.memory.silent_since is not None:
+        yield pod.memory.silent_since + situation.fleet.spec.pod_deadline_seconds
     if pod.soak_until is not None:
         yield pod.soak_until
     want = wanted_by(pod, situation)

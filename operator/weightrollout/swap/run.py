@@ -11,7 +11,7 @@ from typing import Final, assert_never
 
 from weightrollout.api.swap import FailureClass, SwapPhase
 from weightrollout.clock import Clock
-from weightrollout.engine.errors import EngineError, EngineStateUnknown
+from weightrollout.engine.errors import LABEL_NOT_SET, EngineError, EngineStateUnknown
 from weightrollout.engine.protocol import Engine, Inference
 from weightrollout.swap import machine
 from weightrollout.swap.backends.protocol import Backend, BackendError, Transfer
@@ -184,6 +184,8 @@ class SwapRun:
         except BackendError as error:
             return Failed(error.answer, error.failure)
         except EngineError as error:
+            if state.step is Step.FINISH and error.reason == LABEL_NOT_SET:
+                return Answered()  # the version that is read back will say so
             known = Answer.UNKNOWN if isinstance(error, EngineStateUnknown) else Answer.REFUSED
             message = f"{state.step}: {error.reason}: {error.message}"
             return Failed(known, Failure(FailureClass.POD, REASONS[state.step], message))

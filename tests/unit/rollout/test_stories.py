@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+
 from planning.stories import Story
 from planning.worlds import (
     CRASHED,
@@ -184,9 +185,7 @@ def too_many_failed_pods_roll_back(choose: Choose) -> Story:
 
 def tolerated_failed_pod_holds_and_never_rolls_back(choose: Choose) -> Story:
     strategy = Strategy(max_unavailable=1, max_failed=1)
-    world = world_of(
-        "b", 4, on="a", strategy=strategy, progress_deadline_seconds=60, choose=choose
-    )
+    world = world_of("b", 4, on="a", strategy=strategy, progress_deadline_seconds=60, choose=choose)
     world.pod("chat-2").fates = [UNDONE, UNDONE, UNDONE]
     story = Story(world)
     story.until(held_for("PodsFailed"))

@@ -5,6 +5,7 @@ import grpc.aio
 from weightrollout.controller.act.context import SHOWN_S, Context
 from weightrollout.controller.act.streams import follow
 from weightrollout.controller.calls import wire_fence, wire_weights
+from weightrollout.controller.observe import staging_view
 from weightrollout.rollout.actions import Stage
 from weightrollout.wire.agent import agent_pb2 as pb
 
@@ -26,5 +27,6 @@ async def stage(context: Context, action: Stage) -> None:
     last = await follow(
         "Stage", attach, pb.StageProgress, lambda said: said.done or bool(said.failure_class)
     )
+    link.staged(staging_view(last, action.weights.revision))
     if not last.failure_class:
         await link.until(lambda seen: last.digest in seen.staged, SHOWN_S)

@@ -409,7 +409,6 @@ class StageProgress(_message.Message):
     FAILURE_CLASS_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
-    REVISION_FIELD_NUMBER: _builtins.int
     digest: _builtins.str
     bytes: _builtins.int
     """read and hashed so far"""
@@ -420,8 +419,6 @@ class StageProgress(_message.Message):
     """Weights or Environment; empty unless it failed"""
     reason: _builtins.str
     message: _builtins.str
-    revision: _builtins.str
-    """of the request that asked for it"""
     def __init__(
         self,
         *,
@@ -433,11 +430,10 @@ class StageProgress(_message.Message):
         failure_class: _builtins.str = ...,
         reason: _builtins.str = ...,
         message: _builtins.str = ...,
-        revision: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bytes", b"bytes", "digest", b"digest", "done", b"done", "failure_class", b"failure_class", "message", b"message", "reason", b"reason", "revision", b"revision", "total", b"total", "uri", b"uri"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bytes", b"bytes", "digest", b"digest", "done", b"done", "failure_class", b"failure_class", "message", b"message", "reason", b"reason", "total", b"total", "uri", b"uri"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

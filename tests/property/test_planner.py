@@ -1,0 +1,157 @@
+"""Random fleets, random trouble, random order: no invariant breaks, and it never stands still
+without saying why. Then the trouble ends, and the newest version must reach every pod."""
+
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from planning.invariants import Watcher
+from planning.worlds import (
+    CRASHED,
+    NO_STORE,
+    POISONED,
+    PROMPT_FAILED,
+    REFUSED,
+    TRUNCATED,
+    UNDONE,
+    digest,
+    good,
+    new_pod,
+    serving,
+    uri,
+    weights,
+)
+from weightrollout.api.spec import Mode, OnFailure, Repair, Strategy, Swap, WeightRolloutSpec
+from weightrollout.api.status import Phase, WeightRolloutStatus
+from weightrollout.rollout.actions import Plan
+from weightrollout.rollout.fleet import AgentFault, Doing, Memory
+from weightrollout.rollout.plan import plan
+from weightrollout.rollout.simulate import Checkpoint, ToyWorld
+from weightrollout.rollout.toypod import COMMITTED
+
+VERSIONS = ("a", "b", "c")
+AT_REST = (Phase.COMPLETE, Phase.ROLLED_BACK)
+
+
+class Chaos:
+    """A world with seeded trouble."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random = Random(seed)
+        swap = Swap.model_validate(
+            {"takeOut": random.choice(["Endpoint", "None"]), "settleSeconds": random.randrange(4)}
+        )
+        strategy = Strategy(
+            max_unavailable=random.choice([1, 2, "25%", "60%"]),
+            max_failed=random.choice([0, 1, "50%"]),
+            soak_seconds=random.choice([0, 0, 7]),
+        )
+        spec = WeightRolloutSpec(
+            weights=weights("b"),
+            swap=swap,
+            strategy=strategy,
+            on_failure=random.choice(list(OnFailure)),
+            repair=Repair(retries=random.randrange(3)),
+            progress_deadline_seconds=random.choice([60, 1800]),
+        )
+        gated = random.random() < 0.3
+        pods = [new_pod(index, gated=gated) for index in range(random.randrange(6))]
+        checkpoints = {uri(version): self._checkpoint(version) for version in VERSIONS}
+        self.world = ToyWorld(spec, pods, checkpoints, choose=random.randrange)
+        if random.random() < 0.6:
+            self.world.checkpoints[uri("a")] = good("a")
+            serving(self.world, "a")
+        self.watcher = Watcher(self.world)
+        self.gated = gated
+        self.born = len(pods)
+
+    def _checkpoint(self, version: str) -> Checkpoint:
+        stage = self.random.choice([None, None, None, NO_STORE, TRUNCATED])
+        swap = self.random.choice([COMMITTED, COMMITTED, COMMITTED, PROMPT_FAILED, POISONED])
+        return Checkpoint(digest(version), stage, swap)
+
+    def trouble(self) -> None:
+        world, random = self.world, self.random
+        pod = random.choice(world.pods) if world.pods else None
+        match random.randrange(12):
+            case 0:
+                world.change_spec(weights=weights(random.choice(VERSIONS)))
+            case 1:
+                world.change_spec(mode=random.choice(list(Mode)))
+            case 2:
+                world.memory = Memory()
+            case 3:
+                world.status = WeightRolloutStatus()
+            case 4 if len(world.pods) < 7:
+                world.pods.append(new_pod(self.born, gated=self.gated))
+                self.born += 1
+            case 5 if pod is not None:
+                self._remove(pod.uid)
+            case 6 if pod is not None:
+                faults = [None, AgentFault.UNREACHABLE, AgentFault.MISSING, AgentFault.REFUSED]
+                pod.fault = random.choice(faults)
+            case 7 if pod is not None:
+                pod.fates = random.choices([CRASHED, UNDONE, REFUSED, POISONED, COMMITTED], k=2)
+            case 8 if pod is not None and not pod.swapping:
+                pod.restart()
+            case 9:
+                world.refused = set(random.sample(list(Doing), random.randrange(2)))
+            case 10 if pod is not None:
+                pod.terminating = True
+            case _:
+                pass
+
+    def _remove(self, uid: str) -> None:
+        world = self.world
+        world.pods = [pod for pod in world.pods if pod.uid != uid]
+        gone = {work for work in world.work if work.pod_uid == uid}
+        world.work -= gone
+
+    def heal(self) -> None:
+        world = self.world
+        world.checkpoints = {uri(version): good(version) for version in (*VERSIONS, "d")}
+        world.refused = set()
+        for pod in world.pods:
+            pod.fault, pod.fates = None, []
+        if not any(not pod.terminating for pod in world.pods):
+            world.pods.append(new_pod(self.born, gated=self.gated))
+        world.change_spec(mode=Mode.RUN, weights=weights("d"))
+
+    def names_what_it_waits_for(self, planned: Plan) -> bool:
+        return planned.status.phase in AT_REST or planned.status.hold is not None
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 2**32))
+def test_no_invariant_breaks_and_trouble_that_ends_ends_in_complete(seed: int) -> None:
+    chaos = Chaos(seed)
+    world = chaos.world
+    for _ in range(chaos.random.randrange(120)):
+        planned = chaos.watcher.one_pass()
+        if chaos.random.random() < 0.15:
+            chaos.trouble()
+        elif not world.advance():
+            assert chaos.names_what_it_waits_for(planned), "it stands still and does not say why"
+    chaos.heal()
+    for _ in range(600):
+        planned = chaos.watcher.one_pass()
+        if planned.status.phase is Phase.COMPLETE:
+            return
+        world.advance()
+    raise AssertionError(f"it never ended: {planned.status.model_dump_json(indent=1)}")
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32))
+def test_the_same_fleet_always_gives_the_same_plan(seed: int) -> None:
+    chaos = Chaos(seed)
+    for _ in range(30):
+        fleet = chaos.world.observe()
+        assert plan(fleet) == plan(fleet)
+        chaos.watcher.one_pass()
+        if chaos.random.random() < 0.2:
+            chaos.trouble()
+        chaos.world.advance()
