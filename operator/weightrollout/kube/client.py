@@ -7,6 +7,7 @@ blocks the event loop for a second.
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ from weightrollout.kube.errors import KubeError, TooManyRequests, Unavailable, e
 
 Json = dict[str, Any]
 
-APPLY: Final = "application/apply-patch+yaml"
+#: Not the library's own spelling, so that it sends our text as it is.
+APPLY: Final = "application/apply-patch+yaml; charset=utf-8"
 MERGE: Final = (
     "application/merge-patch+json"  # never for a list that others write too, such as conditions
 )
@@ -165,7 +167,7 @@ class Client:
                 header_params=headers,
                 auth_settings=["BearerToken"],
             )
-            sent = json.dumps(body) if content_type == YAML else body  # JSON is YAML
+            sent = _as_yaml(body) if content_type in (APPLY, YAML) else body
             answer = await self._api.call_api(method, url, headers, sent, _request_timeout=timeout)
         except (aiohttp.ClientError, OSError, ApiException) as lost:
             self._observe(verb, 0)
@@ -201,3 +203,9 @@ async def connect(
         yield Client(api, namespace, observe)
     finally:
         await api.close()  # type: ignore[no-untyped-call]
+
+
+def _as_yaml(body: Json | None) -> str:
+    """JSON that is YAML too: the server's YAML parser refuses the surrogate pairs of JSON's escapes."""
+    text = re.sub("[\ud800-\udfff]", "\ufffd", json.dumps(body, ensure_ascii=False))
+    return re.sub("[\x7f-\uffff]", lambda found: f"\\u{ord(found[0]):04x}", text)
