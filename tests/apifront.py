@@ -115,8 +115,9 @@ class ApiFront:
             return refusal(409, "Conflict")
         if "pods" in path and sent.get("uid", has["uid"]) != has["uid"]:
             return refusal(422, "Invalid")
-        changed = body if request.method == "PUT" else _merged(known, body)
-        changed["metadata"]["uid"] = has.get("uid", "")
+        whole = request.method == "PUT" or (apply and path == request.path)  # one owner of all
+        changed = copy.deepcopy(body) if whole else _merged(known, body)
+        changed["metadata"] |= {key: has[key] for key in ("uid", "resourceVersion") if key in has}
         if path != request.path:
             changed["status"] = body.get("status", {})
         if changed == known:

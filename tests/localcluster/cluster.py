@@ -29,6 +29,7 @@ from localcluster.waiting import NeverCame, eventually
 
 READY_S: Final = 60.0  # it takes 5 to 10; the rest is for a machine that is busy with other tests
 STOP_S: Final = 3.0
+GUARD_S: Final = 30.0
 ATTEMPTS: Final = 3  # a port we chose may be taken before its user binds it
 PORTS: Final = range(
     20000, 32000
@@ -279,7 +280,7 @@ class LocalCluster(Cluster):
 
     async def _close(self) -> None:
         await self._stop_parts()
-        await self._guard.release(STOP_S)
+        await self._guard.release(GUARD_S)
 
 
 def free_ports(count: int) -> list[int]:

@@ -37,6 +37,7 @@ Json = dict[str, Any]
 NODE_MARK: Final = "LOCALCLUSTER_NODE"
 READY_S: Final = 30.0
 KILL_S: Final = 10.0
+GUARD_S: Final = 30.0
 # Never run here: DaemonSets of a real cluster tolerate everything, and kube-proxy as a process would be one of this machine.
 SYSTEM: Final = "kube-system"
 
@@ -75,6 +76,7 @@ class VirtualNode:
         self._stack = AsyncExitStack()
         self._tasks: list[asyncio.Task[None]] = []
         self._leave_as_crashed = False
+        self._registered = False
 
     async def __aenter__(self) -> Self:
         self._logs.mkdir(parents=True, exist_ok=True)
@@ -177,6 +179,7 @@ class VirtualNode:
         self._spawn(pods.run(), "pods")
         await asyncio.wait_for(pods.synced.wait(), READY_S)
         self._node = NodeObject(self._api, self.name, self._settings)
+        self._registered = True  # even when its answer is lost
         await self._node.register()
         self._spawn(self._node.keep_alive(), "heartbeat")
         await self._node.schedulable(READY_S)
@@ -239,10 +242,10 @@ class VirtualNode:
                 await asyncio.gather(*(runner.finished.wait() for runner in runners))
         except TimeoutError:
             log.error("node %s: pods that did not end are swept", self.name)
-        if tell:
+        if tell and self._registered:
             await self._deregister(runners)
         await self._stack.aclose()
-        await self._guard.release(KILL_S)
+        await self._guard.release(GUARD_S)
 
     async def _deregister(self, runners: list[PodRunner]) -> None:
         """Remove the pods and the node from the API server; whatever cannot be removed is left to its garbage collector."""

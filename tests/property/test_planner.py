@@ -32,6 +32,8 @@ from weightrollout.rollout.simulate import Checkpoint, ToyWorld
 from weightrollout.rollout.toypod import COMMITTED
 
 VERSIONS = ("a", "b", "c")
+MAX_UNAVAILABLE: tuple[int | str, ...] = (1, 2, "25%", "60%")
+MAX_FAILED: tuple[int | str, ...] = (0, 1, "50%")
 AT_REST = (Phase.COMPLETE, Phase.ROLLED_BACK)
 
 
@@ -44,8 +46,8 @@ class Chaos:
             {"takeOut": random.choice(["Endpoint", "None"]), "settleSeconds": random.randrange(4)}
         )
         strategy = Strategy(
-            max_unavailable=random.choice([1, 2, "25%", "60%"]),
-            max_failed=random.choice([0, 1, "50%"]),
+            max_unavailable=random.choice(MAX_UNAVAILABLE),
+            max_failed=random.choice(MAX_FAILED),
             soak_seconds=random.choice([0, 0, 7]),
         )
         spec = WeightRolloutSpec(

@@ -114,7 +114,9 @@ class Control:
 
 def _failure(fault: Fault, code: grpc.StatusCode) -> Refusal:
     code = code if fault.code is None else grpc.StatusCode[fault.code]
-    return Refusal(code, f"`{_snake(fault.call)}` failed: utility call failed: fault {fault.do}")
+    # Finish is two utility calls inside, and the text names the one that failed.
+    failed = "update_weight_version" if fault.do is Do.LABEL_FAILS else _snake(fault.call)
+    return Refusal(code, f"`{failed}` failed: utility call failed: fault {fault.do}")
 
 
 def _snake(name: str) -> str:

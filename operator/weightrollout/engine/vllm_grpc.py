@@ -31,8 +31,8 @@ _REFUSALS: Final = frozenset(
         grpc.StatusCode.PERMISSION_DENIED,
     }
 )
-#: Finish is two calls inside: this text says that the second one failed (vLLM 0.28 to 0.33).
-_LABEL_FAILED: Final = "update_weight_version failed"
+#: Finish is two calls inside, and the text names the one that failed (vLLM 0.28 to 0.33).
+_LABEL_FAILED: Final = "update_weight_version"
 #: The agent asks every second which engine this is: an engine that came back must be seen by the
 #: next question, and the library's default would wait up to two minutes.
 _CHANNEL_OPTIONS: Final = (

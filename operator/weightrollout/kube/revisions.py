@@ -15,10 +15,12 @@ from weightrollout.api.names import (
     ANNOTATION_VERDICT_REASON,
     ANNOTATION_VERDICT_TIME,
     API_VERSION,
+    FIELD_MANAGER,
     KIND,
     LABEL_NAME,
 )
 from weightrollout.kube.client import Client, Json
+from weightrollout.kube.errors import NotFound
 from weightrollout.kube.store import Source, Store
 
 SCHEMA: Final = 1
@@ -107,6 +109,20 @@ def canonical_data(content: Content) -> Json:
     return data
 
 
+async def write_revision(
+    client: Client,
+    store: Store[RevisionRecord],
+    read: RevisionRecord,
+    owner: Owner,
+    facts: Facts,
+) -> None:
+    """Compare-and-swap on what was `read`. Conflict: somebody wrote since. Adopts an orphan."""
+    content = Content(read.version, read.uri, read.given_digest)
+    body = _body(read.name, owner, content, facts)
+    body["metadata"]["resourceVersion"] = str(read.resource_version)
+    await _apply(client, store, body)
+
+
 async def create_revision(
     client: Client,
     store: Store[RevisionRecord],
@@ -115,27 +131,25 @@ async def create_revision(
     content: Content,
     facts: Facts,
 ) -> None:
-    """Conflict: one of that name exists."""
-    body = {
-        "apiVersion": "apps/v1",
-        "kind": "ControllerRevision",
-        "metadata": {"name": name, **_metadata(owner, facts)},
-        "data": canonical_data(content),
-        "revision": facts.number,
-    }
-    store.learn(await client.create(revisions_path(client), body))
+    """Where it exists already it is only learned: an earlier leader may have written more to it."""
+    try:
+        await reread_revision(client, store, name)
+    except NotFound:
+        await _apply(client, store, _body(name, owner, content, facts))
 
 
-async def update_revision(
-    client: Client, store: Store[RevisionRecord], read: RevisionRecord, owner: Owner, facts: Facts
-) -> None:
-    """Compare-and-swap on what was `read`. Conflict: somebody wrote since. Adopts an orphan."""
-    metadata = {"resourceVersion": str(read.resource_version), **_metadata(owner, facts)}
-    path = f"{revisions_path(client)}/{read.name}"
-    store.learn(await client.merge(path, {"metadata": metadata, "revision": facts.number}))
+async def reread_revision(client: Client, store: Store[RevisionRecord], name: str) -> None:
+    store.learn(await client.get(f"{revisions_path(client)}/{name}"))
 
 
-def _metadata(owner: Owner, facts: Facts) -> Json:
+async def _apply(client: Client, store: Store[RevisionRecord], body: Json) -> None:
+    """Apply also to create: the data is compared byte by byte with what is stored, so that data which
+    came by POST is refused as "immutable" by every later patch, for its spaces alone."""
+    path = f"{revisions_path(client)}/{body['metadata']['name']}"
+    store.learn(await client.apply(path, body, FIELD_MANAGER))
+
+
+def _body(name: str, owner: Owner, content: Content, facts: Facts) -> Json:
     annotations = {
         ANNOTATION_DIGEST: facts.pinned_digest,
         ANNOTATION_VERDICT: facts.verdict,
@@ -151,12 +165,14 @@ def _metadata(owner: Owner, facts: Facts) -> Json:
         "controller": True,
     }
     return {
-        "labels": {LABEL_NAME: owner.name},
-        # None removes a key in a merge patch and is left out by the server in a create.
-        "annotations": {key: value or None for key, value in annotations.items()},
-        "ownerReferences": [reference],
+        "apiVersion": "apps/v1",
+        "kind": "ControllerRevision",
+        "metadata": {
+            "name": name,
+            "labels": {LABEL_NAME: owner.name},
+            "annotations": {key: value for key, value in annotations.items() if value},
+            "ownerReferences": [reference],
+        },
+        "data": canonical_data(content),
+        "revision": facts.number,
     }
-
-
-async def reread_revision(client: Client, store: Store[RevisionRecord], name: str) -> None:
-    store.learn(await client.get(f"{revisions_path(client)}/{name}"))

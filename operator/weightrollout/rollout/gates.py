@@ -76,7 +76,7 @@ def digest_is_pinned(pod: Pod, want: Ref, situation: Situation) -> Refusal | Non
 def proof_allows(pod: Pod, want: Ref, situation: Situation) -> Refusal | None:
     if want.revision != situation.goal.target.ref.revision or may_load_target(pod, situation):
         return None
-    prover = next((each for each in situation.pods if each.uid == situation.prover), None)
+    prover = situation.prover
     if prover is None:
         return Refusal(
             HoldGate.PROOF,

@@ -83,18 +83,24 @@ def _remember(pod: PodView, fleet: Fleet, *, stage_in_flight: bool) -> PodMemory
         silent = pod.agent in (AgentFault.UNREACHABLE, AgentFault.REFUSED)
         since = (new.silent_since if new.silent_since is not None else now) if silent else None
         return replace(new, silent_since=since)
-    new = _remember_engine(replace(new, silent_since=None), pod.agent, now)
+    if new.silent_since is not None:
+        new = replace(new, silent_since=None)
+    new = _remember_engine(new, pod.agent, now)
     new = _remember_transaction(new, pod.agent, now)
-    if stage_in_flight:
-        return new
-    return replace(new, staging=_remember_staging(new, pod.agent, fleet))
+    staging = new.staging if stage_in_flight else _remember_staging(new, pod.agent, fleet)
+    # Nothing is news for most pods in most passes, and copies are what a pass costs.
+    return new if staging == new.staging else replace(new, staging=staging)
 
 
 def _remember_engine(memory: PodMemory, agent: AgentView, now: float) -> PodMemory:
     instance = agent.engine.instance or memory.instance
     serving = f"{agent.serving.revision}@{instance}" if agent.serving else f"@{instance}"
-    since = memory.serving_since if serving == memory.serving else now
     reserved = agent.reserved_txn or ""
+    engaged_for = _engaged_for(agent)
+    seen = (instance, serving, reserved, engaged_for)
+    if seen == (memory.instance, memory.serving, memory.reserved_txn, memory.engaged_for):
+        return memory
+    since = memory.serving_since if serving == memory.serving else now
     reserved_since = memory.reserved_since if reserved == memory.reserved_txn else now
     return replace(
         memory,
@@ -103,7 +109,7 @@ def _remember_engine(memory: PodMemory, agent: AgentView, now: float) -> PodMemo
         serving_since=since,
         reserved_txn=reserved,
         reserved_since=reserved_since,
-        engaged_for=_engaged_for(agent),
+        engaged_for=engaged_for,
     )
 
 
@@ -119,7 +125,7 @@ def _remember_transaction(memory: PodMemory, agent: AgentView, now: float) -> Po
     if transaction is None or transaction.running:
         return memory
     if transaction.outcome is Outcome.COMMITTED:
-        return replace(memory, failed_txn="", failures=0)
+        return replace(memory, failed_txn="", failures=0) if memory.failed_txn else memory
     if transaction.txn == memory.failed_txn:
         return memory
     return replace(memory, failed_txn=transaction.txn, failed_at=now, failures=memory.failures + 1)

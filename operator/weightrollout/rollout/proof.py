@@ -36,8 +36,8 @@ def _testimony(pod: PodView, rejected: set[str]) -> set[str]:
     return {ref.digest for ref in refs if ref and ref.digest and ref.revision not in rejected}
 
 
-def elect_prover(fleet: Fleet, goal: Goal, ordered: Iterable[Pod]) -> str | None:
-    """Uid of the one pod that may load the unproven target; None when no pod is fit for it.
+def elect_prover(fleet: Fleet, goal: Goal, ordered: Iterable[Pod]) -> PodView | None:
+    """The one pod that may load the unproven target; None when no pod is fit for it.
 
     Who has begun stays elected until it is through, has failed for good, or is lost: a bad digest
     must not wander from pod to pod. Whoever swaps comes before whoever is reserved.
@@ -45,21 +45,21 @@ def elect_prover(fleet: Fleet, goal: Goal, ordered: Iterable[Pod]) -> str | None
     for leaving in fleet.pods:
         # It counts nowhere, but what it finds out does.
         if leaving.terminating and _swaps(leaving, goal):
-            return leaving.uid
+            return leaving
     pods = tuple(ordered)
     for pod in pods:
         if _may_swap_unseen(pod, fleet, goal):
-            return pod.uid
+            return pod.view
     fit = [pod for pod in pods if _is_fit(pod)]
     for has_begun in (_is_swapping_for, _is_engaged_for, _has_tried):
         for pod in fit:
             if has_begun(pod, goal):
-                return pod.uid
+                return pod.view
     free = [pod for pod in fit if not pod.engaged]
     if not free:
         return None
     staged = (pod for pod in free if pod.agent and goal.target.ref.digest in pod.agent.staged)
-    return next(staged, free[0]).uid
+    return next(staged, free[0]).view
 
 
 def _may_swap_unseen(pod: Pod, fleet: Fleet, goal: Goal) -> bool:

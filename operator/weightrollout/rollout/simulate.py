@@ -156,7 +156,8 @@ class ToyWorld:
         match action:
             case Stage():
                 work = Work(Doing.STAGE, pod.uid, action.weights.revision)
-                pod.staging = StagingView(action.weights.uri, "", 0, 100, done=False)
+                if Doing.STAGE not in self.refused:
+                    pod.staging = StagingView(action.weights.uri, "", 0, 100, done=False)
                 self._start(work, STAGE_S, lambda: self._stage(pod, action))
             case Reserve():
                 work = Work(Doing.RESERVE, pod.uid, action.weights.revision)
@@ -183,12 +184,13 @@ class ToyWorld:
         if work in self.work:
             raise AssertionError(f"{work} is under way already")
         self.work.add(work)
+        refused = work.doing in self.refused
 
         def end() -> None:
             self.work.discard(work)
             key = (work.doing, work.pod_uid)
             self.failures.pop(key, None)
-            if work.doing in self.refused:
+            if refused:
                 self._fail(work.doing, work.pod_uid, "Refused", "the story says so")
             else:
                 effect()

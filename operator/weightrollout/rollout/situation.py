@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from weightrollout.api.spec import Mode
 from weightrollout.rollout.classify import Pod, PodState, attempts_used_up, serves
-from weightrollout.rollout.fleet import Fleet, Ref
+from weightrollout.rollout.fleet import Fleet, PodView, Ref
 from weightrollout.rollout.refusal import Refusal
 from weightrollout.rollout.revisions import BASELINE
 from weightrollout.rollout.target import Goal
@@ -16,7 +16,7 @@ class Situation:
     goal: Goal
     pods: tuple[Pod, ...]  # the base, in planner order
     proven: frozenset[str]  # digests
-    prover: str | None  # uid of the pod that may load an unproven target
+    prover: PodView | None  # the pod that may load an unproven target
     halted: Refusal | None = None  # a rollback that failed: no serving pod starts any more
 
     @property
@@ -65,7 +65,9 @@ def is_stranded(pod: Pod) -> bool:
 
 
 def may_load_target(pod: Pod, situation: Situation) -> bool:
-    return not situation.must_prove or situation.prover == pod.uid
+    return not situation.must_prove or (
+        situation.prover is not None and situation.prover.uid == pod.uid
+    )
 
 
 def _gets_stable(pod: Pod, situation: Situation) -> bool:

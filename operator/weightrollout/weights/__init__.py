@@ -7,9 +7,13 @@ one: whatever fails here fails while the engine serves.
     sources/     where the bytes come from
     digest       which files count, and the name of their content     (standard library only)
     manifest     the tensors of a safetensors folder, headers only    (standard library only)
-    preflight    does this checkpoint fit these engines; pure
+    preflight    can this engine be swapped, does this checkpoint fit it; pure
     layout       which bytes of a file go where; pure
     checksum     crc32 of a whole from crc32s of its parts; pure
+    finite       NaN and infinity at the speed of memory
+    checkpoint   a folder opened for one staging; names the source's failures
+    image        the images while they are written; names the volume's failures
     scatter      the one pass over the bytes: hash, check, write
-    staging      the store of images: reserve, publish, reuse, collect
+    build        one staging, from folder to proven image
+    staging      the store of images: publish, reuse, collect
 """

@@ -32,7 +32,7 @@ def _empty(folder: Path) -> None:
 
 
 def _reshape(folder: Path) -> None:
-    checkpoints.reshape_tensor(folder, TENSOR, (7, 3))
+    checkpoints.reshape_tensor(folder, TENSOR, (32, 64))  # transposed: as many bytes
 
 
 def _other_tokenizer(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Who may do what, and when: refusals over the wire, with reasons that an operator can match."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,7 +72,7 @@ async def test_engine_is_promised_to_one_transaction_at_a_time(tmp_path: Path) -
     ],
 )
 async def test_engine_that_cannot_be_swapped_serves_and_says_why(
-    tmp_path: Path, flags: dict[str, str | bool], reason: str
+    tmp_path: Path, flags: dict[str, Any], reason: str
 ) -> None:
     async with one_pod(tmp_path, **flags) as pod:
         await pod.hello()

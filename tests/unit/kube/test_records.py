@@ -22,7 +22,7 @@ from weightrollout.kube.revisions import (
     canonical_data,
     create_revision,
     revision_source,
-    update_revision,
+    write_revision,
 )
 from weightrollout.kube.rollouts import Rollouts
 from weightrollout.kube.store import Store
@@ -73,9 +73,9 @@ async def test_digest_is_pinned_once_by_whoever_was_first(tmp_path: Path) -> Non
         )
         read = store.get("chat-1")
         assert read is not None
-        await update_revision(client, store, read, OWNER, facts(pinned=DIGEST))
+        await write_revision(client, store, read, OWNER, facts(pinned=DIGEST))
         with pytest.raises(Conflict):
-            await update_revision(client, store, read, OWNER, facts(pinned="sha256:" + "b" * 64))
+            await write_revision(client, store, read, OWNER, facts(pinned="sha256:" + "b" * 64))
         known = store.get("chat-1")
         assert known is not None
         assert known.pinned_digest == DIGEST
@@ -89,7 +89,7 @@ async def test_verdict_that_is_taken_back_leaves_no_trace(tmp_path: Path) -> Non
         read = store.get("chat-1")
         assert read is not None
         assert read.verdict == "Rejected"
-        await update_revision(client, store, read, OWNER, facts())
+        await write_revision(client, store, read, OWNER, facts())
         (body,) = front.objects.values()
         assert not any("verdict" in key for key in body["metadata"]["annotations"])
 

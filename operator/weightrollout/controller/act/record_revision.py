@@ -8,7 +8,7 @@ from weightrollout.kube.revisions import (
     Facts,
     create_revision,
     reread_revision,
-    update_revision,
+    write_revision,
 )
 from weightrollout.rollout.actions import RecordRevision
 
@@ -33,6 +33,6 @@ async def record_revision(context: Context, action: RecordRevision) -> None:
                 world.client, world.revisions, ref.revision, context.owner, content, facts
             )
         else:
-            await update_revision(world.client, world.revisions, read, context.owner, facts)
+            await write_revision(world.client, world.revisions, read, context.owner, facts)
     except Conflict:
         await reread_revision(world.client, world.revisions, ref.revision)

@@ -10,7 +10,7 @@
           Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
           Stage          NotStaged: chat-1 reads b sha256:bbbbbbbb..
      2 s  Progressing 0/2 available 2
-          event          SwapFailed: Refused: Reserve: the story says so
+          event          PodFailed: Refused: Reserve: the story says so
      4 s  Progressing 0/2 available 2
           event          Held: Refused: Reserve of chat-0: the story says so
           hold Environment/Refused: Reserve of chat-0: the story says so

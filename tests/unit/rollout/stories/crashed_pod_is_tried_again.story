@@ -23,7 +23,7 @@
     10 s  Progressing 1/3 available 2
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
     11 s  Progressing 1/3 available 2
-          event          SwapFailed: DrainTimeout: 3 requests still run
+          event          PodFailed: DrainTimeout: 3 requests still run
     12 s  Progressing 1/3 available 3
           Reserve        BudgetAllows: chat-2 goes to b (0 of 1 in use)
     12 s  Progressing 1/3 available 2
@@ -39,7 +39,7 @@
     24 s  Progressing 2/3 available 2
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
     25 s  Progressing 2/3 available 2
-          event          SwapFailed: EngineCrashed: the engine process ended
+          event          PodFailed: EngineCrashed: the engine process ended
           hold BackOff/RetryBackOff: chat-1 is tried again after a pause: EngineCrashed: the engine process ended
     45 s  Progressing 2/3 available 2
           Reserve        NotInService: chat-1 goes to b (not in service)

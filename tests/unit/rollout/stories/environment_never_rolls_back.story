@@ -5,12 +5,12 @@
           Stage          Scout: chat-0 reads b from file:///models/b/
      2 s  Progressing 0/3 available 3
           Stage          Scout: chat-1 reads b from file:///models/b/
-          event          SwapFailed: SourceUnreadable: input/output error
+          event          PodFailed: SourceUnreadable: input/output error
      4 s  Progressing 0/3 available 3
           Stage          Scout: chat-2 reads b from file:///models/b/
-          event          SwapFailed: SourceUnreadable: input/output error
+          event          PodFailed: SourceUnreadable: input/output error
      6 s  Progressing 0/3 available 3
-          event          SwapFailed: SourceUnreadable: input/output error
+          event          PodFailed: SourceUnreadable: input/output error
           event          Held: SourceUnreadable: staging on chat-0: input/output error
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
      7 s  Progressing 0/3 available 3
@@ -18,84 +18,54 @@
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
      9 s  Progressing 0/3 available 3
           Stage          Scout: chat-1 reads b from file:///models/b/
-          event          SwapFailed: SourceUnreadable: input/output error
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
     11 s  Progressing 0/3 available 3
           Stage          Scout: chat-2 reads b from file:///models/b/
-          event          SwapFailed: SourceUnreadable: input/output error
-          hold Environment/SourceUnreadable: staging on chat-0: input/output error
-    13 s  Progressing 0/3 available 3
-          event          SwapFailed: SourceUnreadable: input/output error
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
     19 s  Progressing 0/3 available 3
           Stage          Scout: chat-0 reads b from file:///models/b/
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
     21 s  Progressing 0/3 available 3
           Stage          Scout: chat-1 reads b from file:///models/b/
-          event          SwapFailed: SourceUnreadable: input/output error
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
     23 s  Progressing 0/3 available 3
           Stage          Scout: chat-2 reads b from file:///models/b/
-          event          SwapFailed: SourceUnreadable: input/output error
-          hold Environment/SourceUnreadable: staging on chat-0: input/output error
-    25 s  Progressing 0/3 available 3
-          event          SwapFailed: SourceUnreadable: input/output error
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
     41 s  Progressing 0/3 available 3
           Stage          Scout: chat-0 reads b from file:///models/b/
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
     43 s  Progressing 0/3 available 3
           Stage          Scout: chat-1 reads b from file:///models/b/
-          event          SwapFailed: SourceUnreadable: input/output error
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
     45 s  Progressing 0/3 available 3
           Stage          Scout: chat-2 reads b from file:///models/b/
-          event          SwapFailed: SourceUnreadable: input/output error
-          hold Environment/SourceUnreadable: staging on chat-0: input/output error
-    47 s  Progressing 0/3 available 3
-          event          SwapFailed: SourceUnreadable: input/output error
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
     83 s  Progressing 0/3 available 3
           Stage          Scout: chat-0 reads b from file:///models/b/
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
     85 s  Progressing 0/3 available 3
           Stage          Scout: chat-1 reads b from file:///models/b/
-          event          SwapFailed: SourceUnreadable: input/output error
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
     87 s  Progressing 0/3 available 3
           Stage          Scout: chat-2 reads b from file:///models/b/
-          event          SwapFailed: SourceUnreadable: input/output error
-          hold Environment/SourceUnreadable: staging on chat-0: input/output error
-    89 s  Progressing 0/3 available 3
-          event          SwapFailed: SourceUnreadable: input/output error
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
    145 s  Progressing 0/3 available 3
           Stage          Scout: chat-0 reads b from file:///models/b/
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
    147 s  Progressing 0/3 available 3
           Stage          Scout: chat-1 reads b from file:///models/b/
-          event          SwapFailed: SourceUnreadable: input/output error
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
    149 s  Progressing 0/3 available 3
           Stage          Scout: chat-2 reads b from file:///models/b/
-          event          SwapFailed: SourceUnreadable: input/output error
-          hold Environment/SourceUnreadable: staging on chat-0: input/output error
-   151 s  Progressing 0/3 available 3
-          event          SwapFailed: SourceUnreadable: input/output error
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
    207 s  Progressing 0/3 available 3
           Stage          Scout: chat-0 reads b from file:///models/b/
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
    209 s  Progressing 0/3 available 3
           Stage          Scout: chat-1 reads b from file:///models/b/
-          event          SwapFailed: SourceUnreadable: input/output error
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
    211 s  Progressing 0/3 available 3
           Stage          Scout: chat-2 reads b from file:///models/b/
-          event          SwapFailed: SourceUnreadable: input/output error
-          hold Environment/SourceUnreadable: staging on chat-0: input/output error
-   213 s  Progressing 0/3 available 3
-          event          SwapFailed: SourceUnreadable: input/output error
           hold Environment/SourceUnreadable: staging on chat-0: input/output error
 --- the store is back
    269 s  Progressing 0/3 available 3

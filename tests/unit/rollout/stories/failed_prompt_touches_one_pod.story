@@ -19,7 +19,7 @@
      6 s  Progressing 0/4 available 3
           RecordRevision PromptFailed: chat-0: answer 1 does not contain '4'
           event          RevisionRejected: version b: PromptFailed: chat-0: answer 1 does not contain '4'
-          event          SwapFailed: PromptFailed: answer 1 does not contain '4'
+          event          PodFailed: PromptFailed: answer 1 does not contain '4'
      6 s  RollingBack 4/4 available 3
           event          RollbackStarted: b was rejected (PromptFailed: chat-0: answer 1 does not contain '4'); going back: 4 of 4 pods serve a; staging on chat-3
      7 s  RolledBack 4/4 available 4

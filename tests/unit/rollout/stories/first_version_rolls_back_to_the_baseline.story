@@ -30,7 +30,7 @@
     15 s  Progressing 2/3 available 2
           SwapPod        Settled: chat-2 swaps to a: out of its endpoints and settled
     16 s  Progressing 2/3 available 2
-          event          SwapFailed: EngineCrashed: the engine process ended
+          event          PodFailed: EngineCrashed: the engine process ended
     17 s  Progressing 2/3 available 3
           hold BackOff/RetryBackOff: chat-2 is tried again after a pause: EngineCrashed: the engine process ended
     26 s  Progressing 2/3 available 3
@@ -39,7 +39,7 @@
     29 s  Progressing 2/3 available 2
           SwapPod        Settled: chat-2 swaps to a: out of its endpoints and settled
     30 s  Progressing 2/3 available 2
-          event          SwapFailed: EngineCrashed: the engine process ended
+          event          PodFailed: EngineCrashed: the engine process ended
     31 s  Progressing 2/3 available 3
           hold BackOff/RetryBackOff: chat-2 is tried again after a pause: EngineCrashed: the engine process ended
     50 s  Progressing 2/3 available 3
@@ -50,23 +50,19 @@
     54 s  Progressing 2/3 available 2
           RecordRevision TooManyFailed: chat-2 failed for good, strategy.maxFailed is 0: EngineCrashed: the engine process ended
           event          RevisionRejected: version a: TooManyFailed: chat-2 failed for good, strategy.maxFailed is 0: EngineCrashed: the engine process ended
-          event          SwapFailed: EngineCrashed: the engine process ended
+          event          PodFailed: EngineCrashed: the engine process ended
     54 s  RollingBack 1/3 available 2
           event          RollbackStarted: a was rejected (TooManyFailed: chat-2 failed for good, strategy.maxFailed is 0: EngineCrashed: the engine process ended); going back: 1 of 3 pods serve default
     55 s  RollingBack 1/3 available 3
-          RestartEngine  BackToBaseline: chat-0 serves what it must not
-          event          EngineRestartAsked: chat-0 serves what it must not
+          RestartEngine  BackToBaseline: chat-0 goes back to its base weights
+          event          EngineRestartAsked: chat-0 goes back to its base weights
     55 s  RollingBack 1/3 available 2
-          event          Held: BudgetUsedByUnreadyPods: strategy.maxUnavailable 1 allows 1, and chat-0 is not ready: bring these pods back or raise strategy.maxUnavailable
-          hold Budget/BudgetUsedByUnreadyPods: strategy.maxUnavailable 1 allows 1, and chat-0 is not ready: bring these pods back or raise strategy.maxUnavailable
     60 s  RollingBack 2/3 available 2
           PutIn          LabelDiffers: chat-0 serves default
     61 s  RollingBack 2/3 available 3
-          RestartEngine  BackToBaseline: chat-1 serves what it must not
-          event          EngineRestartAsked: chat-1 serves what it must not
+          RestartEngine  BackToBaseline: chat-1 goes back to its base weights
+          event          EngineRestartAsked: chat-1 goes back to its base weights
     61 s  RollingBack 2/3 available 2
-          event          Held: EngineUnreachable: the engine of chat-1 does not answer its agent: see the logs of its engine container
-          hold Agent/EngineUnreachable: the engine of chat-1 does not answer its agent: see the logs of its engine container
     66 s  RollingBack 3/3 available 2
           PutIn          LabelDiffers: chat-1 serves default
     67 s  RolledBack 3/3 available 3

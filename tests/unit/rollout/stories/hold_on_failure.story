@@ -19,7 +19,7 @@
      6 s  Progressing 0/4 available 3
           RecordRevision PromptFailed: chat-0: answer 1 does not contain '4'
           event          RevisionRejected: version b: PromptFailed: chat-0: answer 1 does not contain '4'
-          event          SwapFailed: PromptFailed: answer 1 does not contain '4'
+          event          PodFailed: PromptFailed: answer 1 does not contain '4'
      6 s  Failed 0/4 available 3
           event          RolloutFailed: b was rejected (PromptFailed: chat-0: answer 1 does not contain '4'); onFailure is Hold: 0 of 4 pods serve b; publish a new version
           hold Verdict/RevisionRejected: version b was rejected: PromptFailed: chat-0: answer 1 does not contain '4'; onFailure is Hold: publish a new version

@@ -18,33 +18,37 @@
      5 s  Progressing 0/4 available 2
           Reserve        NotInService: chat-3 goes to a (not in service)
      6 s  Progressing 1/4 available 2
-          Release        NoLongerWanted: chat-3 is given back: it was promised for other weights or another attempt, b is wanted now
           PutIn          Swapped: chat-0 serves b
-          Stage          NotStaged: chat-3 reads b sha256:bbbbbbbb..
           event          Proven: version b is proven on its first pod
+     7 s  Progressing 1/4 available 2
+          SwapPod        Settled: chat-3 swaps to a: out of its endpoints and settled
      7 s  Progressing 1/4 available 3
      8 s  Progressing 1/4 available 3
-          Reserve        NotInService: chat-3 goes to b (not in service)
-    10 s  Progressing 1/4 available 3
-          SwapPod        Settled: chat-3 swaps to b: out of its endpoints and settled
-    11 s  Progressing 2/4 available 3
-          PutIn          Swapped: chat-3 serves b
-    12 s  Progressing 2/4 available 4
+          PutIn          Swapped: chat-3 serves a
+          Stage          NotStaged: chat-3 reads b sha256:bbbbbbbb..
+     9 s  Progressing 1/4 available 4
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
-    12 s  Progressing 2/4 available 3
-    15 s  Progressing 2/4 available 3
+     9 s  Progressing 1/4 available 3
+    12 s  Progressing 1/4 available 3
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
-    16 s  Progressing 3/4 available 3
+    13 s  Progressing 2/4 available 3
           PutIn          Swapped: chat-1 serves b
-    17 s  Progressing 3/4 available 4
+    14 s  Progressing 2/4 available 4
           Reserve        BudgetAllows: chat-2 goes to b (0 of 1 in use)
-    17 s  Progressing 3/4 available 3
-    20 s  Progressing 3/4 available 3
+    14 s  Progressing 2/4 available 3
+    17 s  Progressing 2/4 available 3
           SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
-    21 s  Progressing 4/4 available 3
+    18 s  Progressing 3/4 available 3
           PutIn          Swapped: chat-2 serves b
-    22 s  Progressing 4/4 available 4
+    19 s  Progressing 3/4 available 4
+          Reserve        BudgetAllows: chat-3 goes to b (0 of 1 in use)
+    19 s  Progressing 3/4 available 3
+    22 s  Progressing 3/4 available 3
+          SwapPod        Settled: chat-3 swaps to b: out of its endpoints and settled
+    23 s  Progressing 4/4 available 3
+          PutIn          Swapped: chat-3 serves b
+    24 s  Progressing 4/4 available 4
           RecordRevision AllPodsVerified: all 4 pods serve b
-    22 s  Complete 4/4 available 4
+    24 s  Complete 4/4 available 4
           PublishStable  StableChanged: new and restarted pods of chat load b
           event          RolloutComplete: all pods serve b

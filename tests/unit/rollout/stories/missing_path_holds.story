@@ -5,9 +5,9 @@
           Stage          Scout: chat-0 reads b from file:///models/b/
      2 s  Progressing 0/2 available 2
           Stage          Scout: chat-1 reads b from file:///models/b/
-          event          SwapFailed: SourceNotFound: file:///models/b/ does not exist
+          event          PodFailed: SourceNotFound: file:///models/b/ does not exist
      4 s  Progressing 0/2 available 2
-          event          SwapFailed: SourceNotFound: file:///models/b/ does not exist
+          event          PodFailed: SourceNotFound: file:///models/b/ does not exist
           event          Held: SourceNotFound: staging on chat-0: file:///models/b/ does not exist
           hold Environment/SourceNotFound: staging on chat-0: file:///models/b/ does not exist
 --- the files arrive

@@ -25,4 +25,3 @@
           event          RolloutComplete: all pods serve a
 --- scaled to zero
     34 s  Complete 0/0 available 0
-          hold Pods/NoPods: no pod carries the label weightrollout.dev/name: chat: set it in the pod template

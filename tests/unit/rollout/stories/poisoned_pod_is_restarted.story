@@ -25,11 +25,7 @@
     11 s  Progressing 1/3 available 2
           RestartEngine  Poisoned: chat-1 holds neither the new weights nor the last good ones (ResendFailed: last good did not load)
           event          EngineRestartAsked: chat-1 holds neither the new weights nor the last good ones (ResendFailed: last good did not load)
-          event          SwapFailed: ResendFailed: last good did not load
-    11 s  Progressing 1/3 available 2
-          hold BackOff/RetryBackOff: chat-1 was asked to restart its engine
-    16 s  Progressing 1/3 available 2
-          hold BackOff/RetryBackOff: chat-1 is tried again after a pause: ResendFailed: last good did not load
+          event          PodFailed: ResendFailed: last good did not load
     21 s  Progressing 1/3 available 2
           Reserve        NotInService: chat-1 goes to b (not in service)
     23 s  Progressing 1/3 available 2

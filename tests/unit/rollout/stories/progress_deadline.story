@@ -23,7 +23,7 @@
     10 s  Progressing 1/3 available 2
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
     11 s  Progressing 1/3 available 2
-          event          SwapFailed: DrainTimeout: 3 requests still run
+          event          PodFailed: DrainTimeout: 3 requests still run
     12 s  Progressing 1/3 available 3
           Reserve        BudgetAllows: chat-2 goes to b (0 of 1 in use)
     12 s  Progressing 1/3 available 2

@@ -13,11 +13,11 @@
      2 s  Progressing 0/3 available 2
      4 s  Progressing 0/3 available 2
           Stage          NotStaged: chat-2 reads b sha256:bbbbbbbb..
-          event          SwapFailed: SourceChanged: the files are sha256:dddddddd..
+          event          PodFailed: SourceChanged: the files are sha256:dddddddd..
      5 s  Progressing 0/3 available 2
           SwapPod        Settled: chat-0 swaps to b: out of its endpoints and settled
      6 s  Progressing 0/3 available 2
-          event          SwapFailed: SourceChanged: the files are sha256:dddddddd..
+          event          PodFailed: SourceChanged: the files are sha256:dddddddd..
      6 s  Progressing 1/3 available 2
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod

@@ -15,7 +15,7 @@
      6 s  Progressing 0/2 available 1
           RecordRevision PromptFailed: chat-0: answer 1 does not contain '4'
           event          RevisionRejected: version b: PromptFailed: chat-0: answer 1 does not contain '4'
-          event          SwapFailed: PromptFailed: answer 1 does not contain '4'
+          event          PodFailed: PromptFailed: answer 1 does not contain '4'
      6 s  RollingBack 2/2 available 1
           event          RollbackStarted: b was rejected (PromptFailed: chat-0: answer 1 does not contain '4'); going back: 2 of 2 pods serve a
      7 s  RolledBack 2/2 available 2
@@ -24,4 +24,4 @@
     34 s  RolledBack 2/2 available 2
           event          RolloutStarted: version b is desired
           event          RolledBack: b was rejected (PromptFailed: chat-0: answer 1 does not contain '4'); the fleet serves a: publish a new version
-          event          SwapFailed: PromptFailed: answer 1 does not contain '4'
+          event          PodFailed: PromptFailed: answer 1 does not contain '4'

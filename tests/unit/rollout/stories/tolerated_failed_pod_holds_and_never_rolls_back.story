@@ -32,7 +32,7 @@
     15 s  Progressing 2/4 available 3
           SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
     16 s  Progressing 2/4 available 3
-          event          SwapFailed: TransferFailed: the engine refused block 7
+          event          PodFailed: TransferFailed: the engine refused block 7
     17 s  Progressing 2/4 available 4
           Reserve        BudgetAllows: chat-3 goes to b (0 of 1 in use)
     17 s  Progressing 2/4 available 3
@@ -48,7 +48,7 @@
     29 s  Progressing 3/4 available 3
           SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
     30 s  Progressing 3/4 available 3
-          event          SwapFailed: TransferFailed: the engine refused block 7
+          event          PodFailed: TransferFailed: the engine refused block 7
     31 s  Progressing 3/4 available 4
           hold BackOff/RetryBackOff: chat-2 is tried again after a pause: TransferFailed: the engine refused block 7
     50 s  Progressing 3/4 available 4
@@ -57,7 +57,7 @@
     53 s  Progressing 3/4 available 3
           SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
     54 s  Progressing 3/4 available 3
-          event          SwapFailed: TransferFailed: the engine refused block 7
+          event          PodFailed: TransferFailed: the engine refused block 7
     55 s  Progressing 3/4 available 4
           event          Held: PodsFailed: chat-2 used up repair.retries 2 (3 attempts, the last one: TransferFailed: the engine refused block 7): replace the pod or publish a new version
           hold Failed/PodsFailed: chat-2 used up repair.retries 2 (3 attempts, the last one: TransferFailed: the engine refused block 7): replace the pod or publish a new version

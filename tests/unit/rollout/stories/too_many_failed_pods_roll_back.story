@@ -32,7 +32,7 @@
     15 s  Progressing 2/4 available 3
           SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
     16 s  Progressing 2/4 available 3
-          event          SwapFailed: TransferFailed: the engine refused block 7
+          event          PodFailed: TransferFailed: the engine refused block 7
     17 s  Progressing 2/4 available 4
           Reserve        BudgetAllows: chat-3 goes to b (0 of 1 in use)
     17 s  Progressing 2/4 available 3
@@ -48,7 +48,7 @@
     29 s  Progressing 3/4 available 3
           SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
     30 s  Progressing 3/4 available 3
-          event          SwapFailed: TransferFailed: the engine refused block 7
+          event          PodFailed: TransferFailed: the engine refused block 7
     31 s  Progressing 3/4 available 4
           hold BackOff/RetryBackOff: chat-2 is tried again after a pause: TransferFailed: the engine refused block 7
     50 s  Progressing 3/4 available 4
@@ -59,7 +59,7 @@
     54 s  Progressing 3/4 available 3
           RecordRevision TooManyFailed: chat-2 failed for good, strategy.maxFailed is 0: TransferFailed: the engine refused block 7
           event          RevisionRejected: version b: TooManyFailed: chat-2 failed for good, strategy.maxFailed is 0: TransferFailed: the engine refused block 7
-          event          SwapFailed: TransferFailed: the engine refused block 7
+          event          PodFailed: TransferFailed: the engine refused block 7
     54 s  RollingBack 1/4 available 3
           event          RollbackStarted: b was rejected (TooManyFailed: chat-2 failed for good, strategy.maxFailed is 0: TransferFailed: the engine refused block 7); going back: 1 of 4 pods serve a
     55 s  RollingBack 1/4 available 4

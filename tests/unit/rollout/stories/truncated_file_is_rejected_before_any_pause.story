@@ -6,7 +6,7 @@
      2 s  Progressing 0/4 available 4
           RecordRevision SizeMismatch: chat-0: model.safetensors ends too early
           event          RevisionRejected: version b: SizeMismatch: chat-0: model.safetensors ends too early
-          event          SwapFailed: SizeMismatch: model.safetensors ends too early
+          event          PodFailed: SizeMismatch: model.safetensors ends too early
      2 s  RolledBack 4/4 available 4
           event          RolledBack: b was rejected (SizeMismatch: chat-0: model.safetensors ends too early); the fleet serves a: publish a new version
           hold BackOff/SizeMismatch: staging on chat-0: model.safetensors ends too early

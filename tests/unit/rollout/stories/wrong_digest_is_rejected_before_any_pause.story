@@ -6,7 +6,7 @@
      2 s  Progressing 0/3 available 3
           RecordRevision DigestMismatch: chat-0: the files are sha256:bbbbbbbb..
           event          RevisionRejected: version b: DigestMismatch: chat-0: the files are sha256:bbbbbbbb..
-          event          SwapFailed: DigestMismatch: the files are sha256:bbbbbbbb..
+          event          PodFailed: DigestMismatch: the files are sha256:bbbbbbbb..
      2 s  RolledBack 3/3 available 3
           event          RolledBack: b was rejected (DigestMismatch: chat-0: the files are sha256:bbbbbbbb..); the fleet serves a: publish a new version
           hold BackOff/DigestMismatch: staging on chat-0: the files are sha256:bbbbbbbb..
