@@ -18,7 +18,7 @@ from weightrollout.clock import Clock
 from weightrollout.engine.errors import EngineError, EngineRefused
 from weightrollout.engine.protocol import Engine, EngineInfo
 from weightrollout.handover import records
-from weightrollout.handover.records import EngineReport, HandoverError, Receipt
+from weightrollout.handover.records import EngineReport, HandoverError, Prepared, Receipt
 from weightrollout.weights.preflight import Refusal, engine_refusal
 
 #: The readiness probe's period is 1 s: two questions in each.
@@ -49,7 +49,7 @@ class EngineSight:
     paused: bool = False  # as read back last, outside transactions
     reports: tuple[EngineReport, ...] = ()
     plan_id: str = ""  # "" where the engine cannot be swapped
-    receipted: bool = False  # this process has written receipts: its weights were changed
+    visited: bool = False  # its plugin has answered an Init or Update: a swap was under way
     refusal: Refusal | None = None  # why it cannot be swapped
 
     def answered_within(self, seconds: float, now: float) -> bool:
@@ -73,6 +73,7 @@ class EngineWatch:
         self._in_transaction = in_transaction
         self._changed = changed
         self._asking = asyncio.Lock()
+        self._transactions = 0  # begun so far: an answer from before one is worthless after it
         self._reachable = False
 
     def reachable(self) -> bool:
@@ -111,7 +112,7 @@ class EngineWatch:
 
     async def read_back(self) -> None:
         """IsPaused and GetWeightVersion. An engine that does not answer changes nothing here."""
-        instance = self.sight.instance
+        instance, transactions = self.sight.instance, self._transactions
         if not instance:
             return
         try:
@@ -122,17 +123,19 @@ class EngineWatch:
             paused, version = False, BASELINE_VERSION
         except EngineError:
             return
-        if self._in_transaction() or self.sight.instance != instance:
+        if (self.sight.instance, self._transactions) != (instance, transactions):
             return
         self._set(replace(self.sight, paused=paused, weight_version=version))
 
     def forget_reading(self) -> None:
         """A transaction starts: what was read back says nothing from now on."""
+        self._transactions += 1
         self._set(replace(self.sight, paused=False, weight_version=""))
 
     async def _look_closely(self, info: EngineInfo) -> None:
         """The plugin writes its reports before the engine serves; a late one is found next time."""
-        reports, receipted = await asyncio.to_thread(_read_handover, self._handover, info.instance)
+        reports = await asyncio.to_thread(read_reports, self._handover)
+        visited = await asyncio.to_thread(was_visited, self._handover, info.instance)
         refusal = incompatible(info, reports)
         known = self.sight
         sight = replace(
@@ -143,7 +146,7 @@ class EngineWatch:
             backend=info.transfer_backend,
             reports=reports if refusal is None else (),
             plan_id=reports[0].plan.plan_id() if refusal is None else "",
-            receipted=receipted,
+            visited=visited,
             refusal=refusal,
             model=reports[0].model if reports else "",
         )
@@ -185,10 +188,10 @@ def _version(text: str) -> tuple[int, int]:
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
-def _read_handover(handover: Path, instance: str) -> tuple[tuple[EngineReport, ...], bool]:
-    """Reports by rank, and whether this process has written a receipt."""
+def read_reports(handover: Path) -> tuple[EngineReport, ...]:
+    """All readable reports, by rank. Blocks."""
     reports = []
-    for path in sorted(handover.glob("report-rank*.json")):
+    for path in handover.glob("report-rank*.json"):
         try:
             report = records.read(EngineReport, path)
         except (HandoverError, OSError) as error:
@@ -196,13 +199,19 @@ def _read_handover(handover: Path, instance: str) -> tuple[tuple[EngineReport, .
             continue
         if report is not None:
             reports.append(report)
-    reports.sort(key=lambda report: report.rank)
-    return tuple(reports), any(_is_of(path, instance) for path in handover.glob("receipt-*.json"))
+    return tuple(sorted(reports, key=lambda report: report.rank))
 
 
-def _is_of(path: Path, instance: str) -> bool:
+def was_visited(handover: Path, instance: str) -> bool:
+    """Whether this process's plugin has answered a swap. It removes all answers when it starts."""
+    prepared = (_is_of(Prepared, path, instance) for path in handover.glob("prepared-*.json"))
+    receipts = (_is_of(Receipt, path, instance) for path in handover.glob("receipt-*.json"))
+    return any(prepared) or any(receipts)
+
+
+def _is_of(kind: type[Prepared] | type[Receipt], path: Path, instance: str) -> bool:
     try:
-        receipt = records.read(Receipt, path)
+        record = records.read(kind, path)
     except (HandoverError, OSError):
         return True  # something was written that nobody understands
-    return receipt is not None and receipt.instance == instance
+    return record is not None and record.instance == instance

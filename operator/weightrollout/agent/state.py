@@ -77,12 +77,12 @@ def loaded(book: Book, sight: EngineSight) -> Content | None:
 def is_baseline(book: Book, sight: EngineSight) -> bool:
     """This process was never touched since its start.
 
-    After a lost journal the receipts in the handover volume speak for it: the plugin writes one in
-    every update and removes them all when an engine starts.
+    After a lost journal the plugin's own answers in the handover volume speak for it: it leaves
+    some in every swap and removes them all when an engine starts.
     """
     if not sight.instance or touched(book) == sight.instance:
         return False
-    return sight.weight_version == BASELINE.version and not (book.lost and sight.receipted)
+    return sight.weight_version == BASELINE.version and not (book.lost and sight.visited)
 
 
 def wanted(book: Book, stable_: Stable) -> Content | None:

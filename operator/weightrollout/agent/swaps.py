@@ -2,15 +2,17 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from weightrollout.agent.engine_watch import EngineSight, EngineWatch
+from weightrollout.agent.engine_watch import EngineSight, EngineWatch, read_reports
 from weightrollout.agent.reasons import RefusalReason, Refused
 from weightrollout.agent.state import Board
 from weightrollout.api.swap import FailureClass, Outcome
 from weightrollout.clock import Clock
 from weightrollout.engine.protocol import Engine, Inference
+from weightrollout.handover.records import EngineReport
 from weightrollout.metrics import AGENT_PAUSE, AGENT_PHASE_SECONDS, AGENT_SWAPS, Metrics
 from weightrollout.swap import book, machine
 from weightrollout.swap.backends.shared_memory import SharedMemory, forget_others
@@ -118,7 +120,7 @@ class Swaps:
         except JournalUnwritable as error:
             raise Refused(RefusalReason.JOURNAL_UNWRITABLE, str(error)) from error
         self._disarm()
-        self._spawn(state, sight)
+        self._spawn(state, sight.reports)
 
     def find(self, txn: str) -> Transaction | None:
         live = self._parts.board.live
@@ -133,7 +135,9 @@ class Swaps:
             return
         state = machine.recover(journal.book.running.state)
         log.warning("continuing swap %s, found at %s", state.txn, state.step)
-        self._spawn(state, await self._parts.watch.fresh(0.0))
+        # From the volume, not from the engine: it may be too busy to answer now.
+        reports = await asyncio.to_thread(read_reports, self._parts.handover)
+        self._spawn(state, [each for each in reports if each.instance == state.instance])
 
     async def stop(self, grace_s: float) -> None:
         """Let a running swap end within the grace; what is left is in the journal."""
@@ -144,11 +148,10 @@ class Swaps:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
-    def _spawn(self, state: SwapState, sight: EngineSight) -> None:
+    def _spawn(self, state: SwapState, reports: Sequence[EngineReport]) -> None:
         parts = self._parts
         parts.watch.forget_reading()
         forget_others(parts.handover, state.txn)
-        reports = sight.reports if sight.instance == state.instance else ()
         backend = SharedMemory(parts.store, parts.handover, reports, parts.clock)
         run = SwapRun(
             Hands(parts.engine, parts.inference, backend, parts.clock),

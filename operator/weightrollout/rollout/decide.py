@@ -132,6 +132,8 @@ def _is_busy(situation: Situation, actions: list[Action], refusals: list[Refusal
 
 
 def _is_at_work(pod: Pod, now: float) -> bool:
+    if pod.agent is None:
+        return False  # a call of ours may still hang there, but nobody can say that it works
     if pod.engaged or pod.work.keys() - {Doing.STAGE}:
         return True
     times = (comes_back_by(pod), restart_again_at(pod) if pod.out else None)

@@ -1,0 +1,199 @@
+"""A swap against an engine that may fail at any call: the outcome tells the truth about the engine."""
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from weightrollout.api.spec import PauseMode
+from weightrollout.api.swap import FailureClass, Outcome
+from weightrollout.swap.machine import (
+    Answered,
+    Blind,
+    Event,
+    Failed,
+    Saw,
+    Time,
+    Todo,
+    advance,
+    begin,
+    recover,
+    todo,
+)
+from weightrollout.swap.records import Answer, Content, Failure, Step, SwapRequest, SwapState
+
+OLD = Content("rev-1", "v1", "file:///v1", "sha256:" + "1" * 64)
+NEW = Content("rev-2", "v2", "file:///v2", "sha256:" + "2" * 64)
+MANY = 400
+
+
+class Trouble(StrEnum):
+    """What happens to one call or read back."""
+
+    NONE = "none"
+    REFUSED = "refused"  # answered so, and not executed
+    LOST = "lost"  # not executed, and nobody knows
+    CUT = "cut"  # executed, and the answer was lost
+    LIED = "lied"  # answered OK and did nothing; Pause, Resume and Label only
+    DIED = "died"  # the process ended and another came
+    CRASHED = "crashed"  # the agent was killed after the call was sent
+
+
+TROUBLES = st.sampled_from([Trouble.NONE] * 6 + list(Trouble))
+
+
+@dataclass
+class Engine:
+    """As the released one: no guard, a failed Update leaves it half-loaded."""
+
+    instance: int = 1
+    loaded: str = OLD.digest  # "" when half-loaded
+    version: str = OLD.version
+    paused: bool = False
+    session: bool = False
+    prepared: tuple[str, str] = ("", "")  # transfer id, digest
+    receipt: tuple[str, str] = ("", "")
+    answered_half_loaded: bool = False
+    changed_while_running: bool = False
+    bad: frozenset[str] = field(default_factory=frozenset)  # digests whose prompts fail
+
+    def die(self) -> None:
+        self.__init__(self.instance + 1, "base", "default", bad=self.bad)  # type: ignore[misc]
+
+    def execute(self, state: SwapState) -> Answer:
+        content = state.content
+        match state.step:
+            case Step.PAUSE:
+                self.paused = True
+            case Step.RESUME:
+                self.paused = False
+                self.answered_half_loaded |= self.loaded == "" or self.session
+            case Step.INIT if content:
+                self.prepared = (state.transfer_id, content.digest)
+            case Step.PREPARED if content:
+                return self._check(self.prepared == (state.transfer_id, content.digest))
+            case Step.START:
+                if self.session:
+                    return Answer.UNKNOWN
+                self.session = True
+            case Step.UPDATE if content:
+                return self._update(state.transfer_id, content.digest)
+            case Step.RECEIPTS if content:
+                return self._check(self.receipt == (state.transfer_id, content.digest))
+            case Step.FINISH | Step.CLOSE if content:
+                if not self.session:
+                    return Answer.UNKNOWN
+                self.session = False
+                self.version = content.version if state.step is Step.FINISH else self.version
+            case Step.LABEL if content:
+                self.version = content.version
+            case Step.PROMPTS:
+                self.answered_half_loaded |= self.loaded == "" or self.session
+                return self._check(self.loaded not in self.bad)
+            case _:
+                pass
+        return Answer.OK
+
+    def _update(self, transfer_id: str, digest: str) -> Answer:
+        if not self.session or self.prepared != (transfer_id, digest):
+            self.session, self.loaded = False, ""
+            return Answer.UNKNOWN
+        self.changed_while_running |= not self.paused
+        self.loaded, self.receipt = digest, (transfer_id, digest)
+        return Answer.OK
+
+    @staticmethod
+    def _check(right: bool) -> Answer:
+        return Answer.OK if right else Answer.WRONG
+
+
+def call(engine: Engine, state: SwapState, trouble: Trouble) -> Event:
+    failure = Failure(FailureClass.POD, "Scripted", trouble)
+    local = state.step in (Step.PREPARED, Step.RECEIPTS, Step.DRAIN)  # no call to the engine
+    if trouble is Trouble.DIED:
+        engine.die()
+        return Failed(Answer.UNKNOWN, failure)
+    if trouble is Trouble.REFUSED and not local:
+        return Failed(Answer.REFUSED, failure)
+    if trouble is Trouble.LOST:
+        if state.step is Step.UPDATE:  # torn: some of it was written
+            engine.session, engine.loaded = False, ""
+        return Failed(Answer.UNKNOWN, failure)
+    if trouble is Trouble.LIED and state.step in (Step.PAUSE, Step.RESUME, Step.LABEL):
+        return Answered()
+    answer = engine.execute(state)
+    if trouble is Trouble.CUT:
+        return Failed(Answer.UNKNOWN, failure)
+    return Answered() if answer is Answer.OK else Failed(answer, failure)
+
+
+def look(engine: Engine, trouble: Trouble) -> Event:
+    if trouble is Trouble.DIED:
+        engine.die()
+    if trouble in (Trouble.REFUSED, Trouble.LOST, Trouble.CUT):
+        return Blind("scripted")
+    return Saw(f"engine-{engine.instance}", engine.paused, engine.version)
+
+
+def run(data: st.DataObject, engine: Engine, state: SwapState) -> SwapState:
+    journaled = state
+    late_from = data.draw(st.integers(0, 60), label="late from")
+    for turn in range(MANY):
+        if todo(state) is Todo.END:
+            return state
+        if todo(state) is Todo.CALL:
+            journaled = state
+        trouble = data.draw(TROUBLES) if turn < 60 else Trouble.NONE
+        calling = todo(state) is Todo.CALL
+        happened = call(engine, state, trouble) if calling else look(engine, trouble)
+        if trouble is Trouble.CRASHED:
+            state = recover(journaled)
+            continue
+        state = advance(state, happened, Time.IN_TIME if turn < late_from else Time.LATE)
+    raise AssertionError(f"no end; {state.step}")
+
+
+@settings(max_examples=1500, deadline=None)
+@given(st.data(), st.booleans(), st.sets(st.sampled_from([NEW.digest]), max_size=1))
+def test_outcome_tells_the_truth_about_the_engine(
+    data: st.DataObject, has_last_good: bool, bad: set[str]
+) -> None:
+    engine = Engine(bad=frozenset(bad))
+    last_good = OLD if has_last_good else None
+    request = SwapRequest("txn", 1, NEW, last_good, PauseMode.KEEP, True, 1, 10, ())
+    state = run(data, engine, begin(request, "engine-1"))
+    event(f"{state.outcome}")
+    assert not engine.answered_half_loaded, "half-loaded weights answered"
+    assert not engine.changed_while_running, "weights changed while the engine ran"
+    if engine.instance > 1:  # it died after the last read back: the watch will see it
+        return
+    runs = replace(engine, prepared=("", ""), receipt=("", ""))
+    match state.outcome:
+        case Outcome.COMMITTED:
+            assert (runs.loaded, runs.version, runs.paused) == (NEW.digest, "v2", False)
+            assert not runs.session
+            assert NEW.digest not in bad
+        case Outcome.UNDONE:
+            assert (runs.loaded, runs.version, runs.paused) == (OLD.digest, "v1", False)
+            assert not runs.session
+        case Outcome.UNTOUCHED:
+            assert (runs.loaded, runs.paused, runs.session) == (OLD.digest, False, False)
+        case Outcome.RESTARTED:
+            raise AssertionError("the engine did not restart")
+        case Outcome.POISONED:
+            assert state.failure is not None
+        case None:
+            raise AssertionError("no end")
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.booleans())
+def test_swap_without_trouble_commits_or_is_undone_by_its_prompts(bad: bool) -> None:
+    engine = Engine(bad=frozenset({NEW.digest} if bad else ()))
+    state = begin(SwapRequest("txn", 1, NEW, OLD, PauseMode.KEEP, True, 1, 10, ()), "engine-1")
+    while todo(state) is not Todo.END:
+        calling = todo(state) is Todo.CALL
+        happened = call(engine, state, Trouble.NONE) if calling else look(engine, Trouble.NONE)
+        state = advance(state, happened, Time.IN_TIME)
+    assert state.outcome is (Outcome.UNDONE if bad else Outcome.COMMITTED)

@@ -1,0 +1,190 @@
+"""The decisions a reader would ask about first, one each."""
+
+from dataclasses import replace
+
+from weightrollout.api.spec import PauseMode
+from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
+from weightrollout.swap.machine import (
+    Answered,
+    Blind,
+    Event,
+    Failed,
+    Saw,
+    Time,
+    advance,
+    begin,
+    phase,
+    recover,
+)
+from weightrollout.swap.records import Answer, Content, Failure, Holds, Step, SwapRequest, SwapState
+
+OLD = Content("rev-1", "v1", "file:///v1", "sha256:" + "1" * 64)
+NEW = Content("rev-2", "v2", "file:///v2", "sha256:" + "2" * 64)
+OK = Answered()
+
+
+def request(last_good: Content | None = OLD) -> SwapRequest:
+    return SwapRequest("txn", 1, NEW, last_good, PauseMode.KEEP, True, 1.0, 10.0, ())
+
+
+def failed(answer: Answer = Answer.UNKNOWN, reason: str = "TransferFailed") -> Failed:
+    return Failed(answer, Failure(FailureClass.POD, reason, "scripted"))
+
+
+def wrong(reason: str) -> Failed:
+    return Failed(Answer.WRONG, Failure(FailureClass.WEIGHTS, reason, "scripted"))
+
+
+def saw(*, paused: bool, version: str = "v1", instance: str = "engine-1") -> Saw:
+    return Saw(instance, paused, version)
+
+
+def play(*events: Event, last_good: Content | None = OLD, time: Time = Time.IN_TIME) -> SwapState:
+    state = begin(request(last_good), "engine-1")
+    for event in events:
+        state = advance(state, event, time)
+    return state
+
+
+PAUSED = saw(paused=True)
+#: Init, Prepared, Drain, Pause and its confirmation: the next call is Start.
+TO_START = (OK, OK, OK, OK, PAUSED)
+#: The next call is Finish.
+TO_FINISH = (*TO_START, OK, OK, OK)
+#: The next call is Prompts.
+TO_PROMPTS = (
+    *TO_FINISH,
+    OK,
+    saw(paused=True, version="v2"),
+    OK,
+    saw(paused=False, version="v2"),
+)
+
+
+def test_swap_that_goes_well_asks_each_call_once() -> None:
+    steps = [play(*TO_PROMPTS[:count]).step for count in range(len(TO_PROMPTS) + 1)]
+    assert list(dict.fromkeys(steps)) == [
+        *(Step.INIT, Step.PREPARED, Step.DRAIN, Step.PAUSE, Step.START, Step.UPDATE),
+        *(Step.RECEIPTS, Step.FINISH, Step.RESUME, Step.PROMPTS),
+    ]
+    assert play(*TO_PROMPTS, OK).outcome is Outcome.COMMITTED
+
+
+def test_pause_that_failed_and_paused_is_resumed_and_nothing_has_happened() -> None:
+    state = play(OK, OK, OK, failed(reason="PauseFailed"), PAUSED)
+    assert (state.step, state.holds) == (Step.RESUME, Holds.OLD)
+    state = advance(advance(state, OK, Time.IN_TIME), saw(paused=False), Time.IN_TIME)
+    assert state.outcome is Outcome.UNTOUCHED
+    assert state.failure is not None
+    assert state.failure.reason == "PauseFailed"
+
+
+def test_refused_start_leaves_the_old_weights_whole() -> None:
+    assert play(*TO_START, failed(Answer.REFUSED), PAUSED).step is Step.RESUME
+
+
+def test_unknown_start_closes_the_session_before_it_is_sent_again() -> None:
+    state = play(*TO_START, failed(), PAUSED)
+    assert (state.step, state.holds, state.cycle) == (Step.CLOSE, Holds.GONE, 2)
+    state = advance(state, failed(), Time.IN_TIME)  # there was none: not an error
+    assert state.step is Step.INIT
+    assert state.transfer_id == "txn~2"
+
+
+def test_engine_that_someone_resumed_is_paused_before_anything_is_sent_again() -> None:
+    state = play(*TO_START, OK, failed(), saw(paused=False))
+    assert (state.step, state.holds) == (Step.PAUSE, Holds.GONE)
+
+
+def test_target_is_not_sent_again_after_the_deadline() -> None:
+    state = play(*TO_START, OK)
+    state = advance(state, failed(reason="DeadlineExceeded"), Time.LATE)
+    state = advance(state, PAUSED, Time.LATE)
+    assert state.content == OLD
+    assert phase(state) is SwapPhase.UNDOING
+
+
+def test_swap_that_is_late_before_start_is_given_up() -> None:
+    state = advance(play(OK, OK), OK, Time.LATE)
+    assert state.outcome is Outcome.UNTOUCHED
+    assert state.failure is not None
+    assert state.failure.reason == "PodDeadlineExceeded"
+
+
+def test_same_label_as_before_does_not_prove_a_failed_finish() -> None:
+    before = saw(paused=True, version="v2")
+    state = play(OK, OK, OK, OK, before, OK, OK, OK, failed(), before)
+    assert state.step is Step.CLOSE
+    answered = play(OK, OK, OK, OK, before, OK, OK, OK, OK, before)
+    assert answered.step is Step.RESUME
+
+
+def test_label_that_finish_did_not_set_is_set_once() -> None:
+    state = play(*TO_FINISH, OK, saw(paused=True, version="v1"))
+    assert state.step is Step.LABEL
+    state = advance(advance(state, OK, Time.IN_TIME), PAUSED, Time.IN_TIME)
+    assert (state.step, state.cycle) == (Step.CLOSE, 2)
+
+
+def test_second_resume_is_not_sent_to_an_engine_that_runs() -> None:
+    assert play(*TO_FINISH, OK, saw(paused=False, version="v2")).step is Step.PROMPTS
+
+
+def test_wrong_answer_stops_the_engine_before_anything_else() -> None:
+    state = play(*TO_PROMPTS, wrong("VerifyFailed"), saw(paused=False, version="v2"))
+    assert (state.step, state.content) == (Step.PAUSE, OLD)
+
+
+def test_reason_of_an_undo_is_why_the_target_was_left() -> None:
+    events = (wrong("VerifyFailed"), saw(paused=False, version="v2"), OK, PAUSED, OK, OK, OK)
+    state = play(*TO_PROMPTS, *events, OK, failed(reason="TransferFailed"), PAUSED)
+    assert state.failure is not None
+    assert (state.failure.failure_class, state.failure.reason) == (
+        FailureClass.WEIGHTS,
+        "VerifyFailed",
+    )
+    assert "then TransferFailed" in state.failure.message
+
+
+def test_engine_without_last_good_is_paused_and_poisoned() -> None:
+    seen = saw(paused=False, version="v2")
+    state = play(*TO_PROMPTS, wrong("VerifyFailed"), seen, last_good=None)
+    assert state.step is Step.PAUSE
+    state = advance(advance(state, OK, Time.IN_TIME), PAUSED, Time.IN_TIME)
+    assert state.outcome is Outcome.POISONED
+
+
+def test_prompts_are_asked_again_after_a_crash_of_the_agent() -> None:
+    state = recover(play(*TO_PROMPTS))
+    assert advance(state, saw(paused=False, version="v2"), Time.IN_TIME).step is Step.PROMPTS
+
+
+def test_engine_that_was_never_paused_needs_no_read_back_to_be_given_up() -> None:
+    state = play(OK, failed(reason="PrepareFailed"), Blind("gone"))
+    assert state.outcome is Outcome.UNTOUCHED
+
+
+def test_paused_engine_that_stays_silent_is_poisoned_and_not_called_untouched() -> None:
+    state = play(OK, OK, OK, failed(), Blind("gone"))
+    assert state.outcome is None
+    state = advance(state, Blind("gone"), Time.OVER)
+    assert state.outcome is Outcome.POISONED
+    assert state.failure is not None
+    assert state.failure.reason == "EngineUnreachable"
+
+
+def test_restart_is_noticed_at_any_read_back() -> None:
+    other = saw(paused=False, version="default", instance="engine-2")
+    for events in ((OK, OK, OK, OK), (*TO_START, failed()), (*TO_FINISH, OK), TO_PROMPTS[:-1]):
+        state = play(*events, other)
+        assert state.outcome is Outcome.RESTARTED
+
+
+def test_attempt_counts_from_the_moment_pause_may_have_been_sent() -> None:
+    assert not play(OK, OK).pause_sent
+    assert play(OK, OK, OK).pause_sent
+
+
+def test_ended_swap_is_not_recovered() -> None:
+    state = replace(play(*TO_PROMPTS), outcome=Outcome.COMMITTED)
+    assert recover(state) is state
