@@ -229,7 +229,14 @@ class OnePod:
         raise AssertionError("Watch ended")
 
     async def readyz(self) -> tuple[int, str]:
-        """Status and reason, as the kubelet sees them."""
+        """Status and reason. Silence of the engine counts when seen three times, as for a kubelet."""
+        for _ in range(3):
+            status, reason = await self._probe()
+            if reason != "EngineUnreachable":
+                break
+        return status, reason
+
+    async def _probe(self) -> tuple[int, str]:
         timeout = aiohttp.ClientTimeout(total=5)
         async with (
             aiohttp.ClientSession(timeout=timeout) as session,
@@ -237,6 +244,13 @@ class OnePod:
         ):
             body: dict[str, Any] = await response.json()
             return response.status, body.get("reason", "")
+
+    async def metrics(self) -> str:
+        async with (
+            aiohttp.ClientSession() as session,
+            session.get(f"http://127.0.0.1:{self.agent.http_port}/metrics") as response,
+        ):
+            return await response.text()
 
     async def answers_with(self, name: str) -> bool:
         """Whether the engine's answer is that of a fresh engine with these weights."""

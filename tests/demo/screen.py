@@ -71,9 +71,10 @@ class Watch:
         shown = ""
         async for line in process.stdout:
             text = line.decode().rstrip()
-            if text != shown:  # ages alone make no news
+            news = text.rsplit(maxsplit=1)[0]  # an age alone is none
+            if news != shown:
                 self._screen.say(text)
-            shown = text
+            shown = news
 
 
 def fail(text: str) -> None:

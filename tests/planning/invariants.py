@@ -26,7 +26,7 @@ class Watcher:
     def one_pass(self) -> Plan:
         """A pass of the world, with all invariants checked."""
         world = self.world
-        world._kubelet()
+        world.kubelet()
         fleet = world.observe()
         self._follow(fleet)
         plan = world.one_pass()
@@ -123,6 +123,8 @@ class Watcher:
                 toy.name
                 for toy in self.world.pods
                 if toy.poisoned
+                and not toy.terminating  # it was given up, another one is tried
+                and toy.fault is None
                 and toy.transaction is not None
                 and toy.transaction.weights.digest == checkpoint.digest
             ]

@@ -1,6 +1,7 @@
 """Random fleets, random trouble, random order: no invariant breaks, and it never stands still
 without saying why. Then the trouble ends, and the newest version must reach every pod."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -126,7 +127,7 @@ class Chaos:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**32))
 def test_no_invariant_breaks_and_trouble_that_ends_ends_in_complete(seed: int) -> None:
     chaos = Chaos(seed)
@@ -156,4 +157,23 @@ def test_the_same_fleet_always_gives_the_same_plan(seed: int) -> None:
         chaos.watcher.one_pass()
         if chaos.random.random() < 0.2:
             chaos.trouble()
+        chaos.world.advance()
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32))
+def test_nothing_changes_before_the_alarm(seed: int) -> None:
+    """wake_at is the earliest time at which time alone changes the plan."""
+    chaos = Chaos(seed)
+    for _ in range(40):
+        chaos.watcher.one_pass()
+        if chaos.random.random() < 0.2:
+            chaos.trouble()
+        settled = plan(chaos.world.observe())
+        again = replace(chaos.world.observe(), memory=settled.memory, status=settled.status)
+        first = plan(again)
+        alarm = again.now + 500 if first.wake_at is None else first.wake_at
+        just_before = replace(again, now=again.now + (alarm - again.now) * 0.999)
+        assert plan(just_before).actions == first.actions
+        assert plan(just_before).status.hold == first.status.hold
         chaos.world.advance()

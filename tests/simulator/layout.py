@@ -1,26 +1,15 @@
 """The load plan of a simulated engine: every tensor copied in place, each rank its own range."""
 
-import hashlib
 import secrets
 from dataclasses import dataclass
-from fnmatch import fnmatch
-from pathlib import Path
 from typing import Final
 
 from simulator.model import Bytes, Model, Tensor
 from simulator.settings import Settings
 from weightrollout.handover.records import PAGE, Block, EngineReport, LoadPlan, Piece, TensorFact
+from weightrollout.weights.digest import metadata_hashes
 
 PLUGIN_VERSION: Final = "simulated"
-#: Files whose change needs an engine restart; weights alone can be exchanged in place.
-CONFIGURATION: Final = (
-    "config.json",
-    "tokenizer*",
-    "special_tokens_map.json",
-    "vocab.json",
-    "merges.txt",
-    "*.tiktoken",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +52,7 @@ def _range(tensor: Tensor, rank: int, ranks: int) -> tuple[int, int]:
 def reports(settings: Settings, model: Model, shards: tuple[Shard, ...]) -> list[EngineReport]:
     """What each rank writes at load."""
     facts = tuple(TensorFact(each.name, each.dtype, each.shape) for each in model.tensors)
-    hashes = _configuration_hashes(settings.model)
+    hashes = metadata_hashes(settings.model)
     nonce = secrets.token_hex(8)
     return [
         EngineReport(
@@ -86,11 +75,3 @@ def reports(settings: Settings, model: Model, shards: tuple[Shard, ...]) -> list
         )
         for shard in shards
     ]
-
-
-def _configuration_hashes(folder: Path) -> dict[str, str]:
-    return {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.iterdir())
-        if path.is_file() and any(fnmatch(path.name, pattern) for pattern in CONFIGURATION)
-    }

@@ -23,11 +23,11 @@ from weightrollout.weights.preflight import Refusal, engine_refusal
 
 #: The readiness probe's period is 1 s: two questions in each.
 POLL_S: Final = 0.5
-INFO_S: Final = 0.4
-#: An engine step may be long; a missing answer changes nothing.
+#: The probe itself waits for one question and its own timeout is 1 s.
+INFO_S: Final = 0.6
+#: IsPaused and GetWeightVersion wait for the engine's step; a missing answer changes nothing.
+READ_EVERY_S: Final = 1.0
 READ_S: Final = 1.0
-#: IsPaused and GetWeightVersion, in polls.
-READ_EVERY: Final = 2
 #: Without an answer for so long the engine counts as unreachable.
 UNREACHABLE_S: Final = 2.0
 #: First release with the weight-transfer calls (facts/vllm-control.md 1.1).
@@ -73,6 +73,7 @@ class EngineWatch:
         self._in_transaction = in_transaction
         self._changed = changed
         self._asking = asyncio.Lock()
+        self._asked = 0  # questions answered or given up so far
         self._transactions = 0  # begun so far: an answer from before one is worthless after it
         self._reachable = False
 
@@ -80,29 +81,43 @@ class EngineWatch:
         return self.sight.answered_within(UNREACHABLE_S, self._clock.monotonic())
 
     async def run(self) -> None:
-        """Never ends by itself."""
-        turn = 0
+        """Never ends by itself. Two loops: a long engine step must not delay GetServerInfo."""
+        async with asyncio.TaskGroup() as loops:
+            loops.create_task(self._ask_for_ever())
+            loops.create_task(self._read_for_ever())
+
+    async def _ask_for_ever(self) -> None:
         while True:
             await self.ask()
-            if turn % READ_EVERY == 0 and not self._in_transaction():
-                await self.read_back()
-            turn += 1
             await asyncio.sleep(POLL_S)
+
+    async def _read_for_ever(self) -> None:
+        while True:
+            if not self._in_transaction():
+                await self.read_back()
+            await asyncio.sleep(READ_EVERY_S)
 
     async def ask(self) -> None:
         """GetServerInfo; a new process is looked at closely."""
+        asked = self._asked
         async with self._asking:
-            try:
-                info = await self._engine.info(deadline_s=INFO_S)
-            except EngineError:
-                self._tell_reachability()
-                return
-            known = self.sight
-            if info.instance != known.instance or known.refusal is not None:
-                await self._look_closely(info)
-            else:
-                self.sight = replace(known, answered_at=self._clock.monotonic())
+            if self._asked != asked:
+                return  # someone else asked while we waited: that answer is as new as ours
+            await self._ask()
+            self._asked += 1
+
+    async def _ask(self) -> None:
+        try:
+            info = await self._engine.info(deadline_s=INFO_S)
+        except EngineError:
             self._tell_reachability()
+            return
+        known = self.sight
+        if info.instance != known.instance or known.refusal is not None:
+            await self._look_closely(info)
+        else:
+            self.sight = replace(known, answered_at=self._clock.monotonic())
+        self._tell_reachability()
 
     async def fresh(self, seconds: float) -> EngineSight:
         """The sight, asked again when the last answer is older."""

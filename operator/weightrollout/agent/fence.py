@@ -28,8 +28,8 @@ def hello(book: Book, fence: Fence, *, takeover: bool) -> Book:
         raise _foreign(book, fence, "only a takeover changes it")
     if not settled(book):
         raise _foreign(book, fence, "and a swap of that owner is not settled yet")
-    # Another resource counts its leaders anew; attempts of the old one say nothing about it.
-    return replace(book, owner_uid=fence.owner_uid, epoch=fence.epoch, attempts=())
+    # Another resource counts its leaders anew, and must not be judged by the old one's failures.
+    return replace(book, owner_uid=fence.owner_uid, epoch=fence.epoch, attempts=(), finished=())
 
 
 def admit(book: Book, fence: Fence) -> Book:

@@ -6,14 +6,16 @@ from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from weightrollout.agent.engine_watch import EngineWatch
-from weightrollout.agent.readiness import not_ready
-from weightrollout.agent.state import PROBE_S, Board, facts, loaded
+from weightrollout.agent.readiness import NotReady, not_ready
+from weightrollout.agent.state import Board, facts, loaded
 from weightrollout.clock import Clock
 from weightrollout.metrics import AGENT_READY, ENGINE_INFO, Metrics
 from weightrollout.swap.journal import Journal
 
-#: Answers older than this are asked again for the probe: younger than its period of 1 s.
-FRESH_S: Final = PROBE_S * 0.9
+#: The probe's period: an older answer of the engine does not count.
+PROBE_S: Final = 1.0
+#: An answer that will soon be too old is asked for again.
+FRESH_S: Final = 0.8
 
 
 class HttpDoor:
@@ -34,12 +36,17 @@ class HttpDoor:
         return app
 
     async def _readyz(self, _: web.Request) -> web.Response:
-        sight = await self._watch.fresh(FRESH_S)
-        why = not_ready(facts(self._journal.book, self._board, sight, self._clock.monotonic()))
+        await self._watch.fresh(FRESH_S)
+        why = self._why_not()
         if why is None:
             return web.json_response({"ready": True})
         body = {"ready": False, "reason": why.reason, "message": why.message}
         return web.json_response(body, status=503)
+
+    def _why_not(self) -> NotReady | None:
+        sight = self._watch.sight
+        heard = sight.answered_within(PROBE_S, self._clock.monotonic())
+        return not_ready(facts(self._journal.book, self._board, sight, answering=heard))
 
     async def _healthz(self, _: web.Request) -> web.Response:
         """The agent itself: its loop runs, or nobody would answer."""
@@ -47,8 +54,7 @@ class HttpDoor:
 
     async def _serve_metrics(self, _: web.Request) -> web.Response:
         book, sight = self._journal.book, self._watch.sight
-        why = not_ready(facts(book, self._board, sight, self._clock.monotonic()))
-        self._metrics.gauge(AGENT_READY).set(0 if why else 1)
+        self._metrics.gauge(AGENT_READY).set(0 if self._why_not() else 1)
         info = self._metrics.gauge(ENGINE_INFO)
         info.clear()
         content = loaded(book, sight)

@@ -164,7 +164,8 @@ def _build(settings: Settings, stack: AsyncExitStack) -> Desk:
 
 
 async def _open_doors(settings: Settings, desk: Desk, stack: AsyncExitStack) -> grpc.aio.Server:
-    server = grpc.aio.server()
+    # Two agents must not share a port: the second one has to fail.
+    server = grpc.aio.server(options=(("grpc.so_reuseport", 0),))
     add_AgentServicer_to_server(AgentService(desk), server)
     server.add_insecure_port(settings.grpc_bind)
     await server.start()

@@ -5,7 +5,6 @@ What is loaded, what should be, and whether the pod is ready are derived here an
 
 import asyncio
 from dataclasses import dataclass
-from typing import Final
 
 from weightrollout.agent import stable
 from weightrollout.agent.engine_watch import EngineSight
@@ -15,9 +14,6 @@ from weightrollout.api.spec import TakeOut
 from weightrollout.api.swap import FailureClass
 from weightrollout.swap.book import Book, Transaction, touched
 from weightrollout.swap.records import BASELINE, Content
-
-#: The probe's period: an older answer of the engine does not count.
-PROBE_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +90,11 @@ def wanted(book: Book, stable_: Stable) -> Content | None:
     return stable_.content
 
 
-def facts(book: Book, board: Board, sight: EngineSight, now: float) -> Facts:
+def facts(book: Book, board: Board, sight: EngineSight, *, answering: bool) -> Facts:
+    """`answering`: the engine was heard lately enough for the one who asks."""
     state = book.running.state if book.running else None
     return Facts(
-        answering=sight.answered_within(PROBE_S, now),
+        answering=answering,
         same_instance=state is None or state.instance == sight.instance,
         swapping=_swapping(book),
         poisoned=book.poisoned != "" and book.poisoned == sight.instance,

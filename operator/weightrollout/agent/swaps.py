@@ -104,13 +104,12 @@ class Swaps:
     async def start(self, request: SwapRequest) -> None:
         """Begin, or find begun or ended. Raises Refused."""
         journal = self._parts.journal
-        if book.find(journal.book, request.txn) is not None:
-            return
-        self._refuse_other(request.txn)
-        if journal.book.running is not None:
+        if self._is_known(request.txn):
             return
         self._refuse_unreserved(request)
         sight = await self._refuse_unfit(request.target)
+        if self._is_known(request.txn):  # the same call, sent twice, has come first
+            return
         self._refuse_unreserved(request)
         reservation = journal.book.reservation
         assert reservation is not None
@@ -121,6 +120,14 @@ class Swaps:
             raise Refused(RefusalReason.JOURNAL_UNWRITABLE, str(error)) from error
         self._disarm()
         self._spawn(state, sight.reports)
+
+    def _is_known(self, txn: str) -> bool:
+        """Running or ended. Raises Refused where another one is in the way."""
+        now = self._parts.journal.book
+        if book.find(now, txn) is not None:
+            return True
+        self._refuse_other(txn)
+        return now.running is not None
 
     def find(self, txn: str) -> Transaction | None:
         live = self._parts.board.live

@@ -116,7 +116,8 @@ def agent_state(
     book: Book, board: Board, sight: EngineSight, *, reachable: bool, now: float
 ) -> pb.AgentState:
     """All that the agent knows."""
-    why = readiness.not_ready(facts(book, board, sight, now))
+    # Smoother than the port, which asks the engine for every probe; so is the kubelet.
+    why = readiness.not_ready(facts(book, board, sight, answering=reachable))
     state = pb.AgentState(
         agent_version=__version__,
         ready=why is None,

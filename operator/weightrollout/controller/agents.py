@@ -79,11 +79,10 @@ class AgentLink:
         self._clock = clock
         self._on_change = on_change
         self._patient_until = 0.0 if expected else clock.monotonic() + YOUNG_S
-        self._renew = asyncio.Event()  # the fence has changed
         self._told = asyncio.Event()  # replaced at every change; for `until`
         self._channel = grpc.aio.insecure_channel(address.target, options=OPTIONS)
         self.stub: AgentAsyncStub = AgentStub(self._channel)
-        self._task = asyncio.create_task(self._run(), name=f"agent of {address.pod}")
+        self._task = self._start()
 
     def staged(self, ended: StagingView) -> None:
         """How a Stage call of ours ended. The agent shows a staging only while it runs, and a scout's
@@ -93,9 +92,11 @@ class AgentLink:
             self.seen = replace(self.seen, staging=ended)
 
     def set_fence(self, fence: Fence) -> None:
+        """Another one is said at once."""
         if fence != self._fence:
             self._fence = fence
-            self._renew.set()
+            self._task.cancel()
+            self._task = self._start()
 
     async def until(self, fact: Callable[[AgentView], bool], deadline_s: float) -> bool:
         """Whether the agent's own report shows `fact` within the deadline."""
@@ -112,37 +113,34 @@ class AgentLink:
         await asyncio.gather(self._task, return_exceptions=True)
         await self._channel.close(None)
 
+    def _start(self) -> asyncio.Task[None]:
+        return asyncio.create_task(self._run(), name=f"agent of {self.address.pod}")
+
     async def _run(self) -> None:
         retry_s = RETRY_S[0]
         while True:
-            said_before = isinstance(self.seen, AgentView)
             try:
                 await self._hello()
                 retry_s = RETRY_S[0]
                 await self._follow()
-                continue  # a new fence
+            except _Cut:
+                # It spoke a moment ago: its next Hello tells whether it still does.
+                await asyncio.sleep(RETRY_S[0])
+                continue
             except AgentRefusedCall as refused:
                 self.stale_epoch = refused.epoch if refused.reason == "StaleEpoch" else 0
                 self._lost(AgentFault.REFUSED, f"{refused.reason}: {refused}")
-            except _Cut:
-                # It spoke a moment ago: its next Hello tells whether it still does.
-                await self._rest(RETRY_S[0])
-                continue
             except AgentUnreachable as lost:
-                young = self._clock.monotonic() < self._patient_until and not said_before
+                young = self._clock.monotonic() < self._patient_until
                 self._lost(AgentFault.STARTING if young else AgentFault.UNREACHABLE, str(lost))
-            await self._rest(retry_s)
+            except Exception as error:
+                # Whatever it is, an old view must not stand for a living agent.
+                log.exception("the link to the agent of %s failed", self.address.pod)
+                self._lost(AgentFault.UNREACHABLE, f"its answer was not understood: {error!r}")
+            await asyncio.sleep(retry_s)
             retry_s = min(retry_s * 2, RETRY_S[1])
 
-    async def _rest(self, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._renew.wait()
-        except TimeoutError:
-            pass
-
     async def _hello(self) -> None:
-        self._renew.clear()
         request = pb.HelloRequest(
             fence=wire_fence(self._fence), takeover=True, operator_version=__version__
         )
@@ -154,33 +152,24 @@ class AgentLink:
         self._patient_until = 0.0
 
     async def _follow(self) -> None:
-        """Until the fence changes. Raises _Cut or AgentUnreachable (silence)."""
+        """Never returns. Raises _Cut, or AgentUnreachable where it said nothing (more)."""
         stream = self.stub.Watch(pb.WatchRequest(heartbeat_seconds=HEARTBEAT_S))
-        renew = asyncio.create_task(self._renew.wait())
         spoke = False
         try:
-            while not self._renew.is_set():
-                read = asyncio.ensure_future(stream.read())
-                await asyncio.wait(
-                    {read, renew}, timeout=SILENT_S, return_when=asyncio.FIRST_COMPLETED
-                )
-                if read.done():
-                    message = read.result()
-                    if not isinstance(message, pb.AgentState):
-                        raise _Cut  # the end of the stream, which the agent never means
-                    spoke = True
-                    self._say(message)
-                elif not renew.done():
-                    read.cancel()
-                    raise AgentUnreachable(f"the agent was silent for {SILENT_S:g} s")
-                else:
-                    read.cancel()
+            while True:
+                async with asyncio.timeout(SILENT_S):
+                    message = await stream.read()
+                if not isinstance(message, pb.AgentState):
+                    raise _Cut  # the end of the stream, which the agent never means
+                spoke = True
+                self._say(message)
+        except TimeoutError as silent:
+            raise AgentUnreachable(f"the agent was silent for {SILENT_S:g} s") from silent
         except grpc.aio.AioRpcError as error:
-            if not spoke:
-                raise call_error("Watch", error) from error
-            raise _Cut from error
+            if spoke:
+                raise _Cut from error
+            raise call_error("Watch", error) from error
         finally:
-            renew.cancel()
             stream.cancel()
 
     def _say(self, state: pb.AgentState) -> None:

@@ -95,7 +95,7 @@ def read_spec(body: Json) -> WeightRolloutSpec:
         first = wrong.errors()[0]
         field = ".".join(str(each) for each in ("spec", *first["loc"]))
         more = f" (and {wrong.error_count() - 1} more)" if wrong.error_count() > 1 else ""
-        raise InvalidSpec(f"{field}: {first['msg']}{more}: correct the field") from wrong
+        raise InvalidSpec(f"{field}: {first['msg']}{more}: correct or remove it") from wrong
 
 
 def read_status(body: Json) -> WeightRolloutStatus:

@@ -88,7 +88,7 @@ def _start(pod: Pod, want: Ref, situation: Situation, budget: Budget) -> Step:
     reserve = Reserve(
         pod=pod.name,
         pod_uid=pod.uid,
-        txn=txn_id(situation.fleet.uid, want.revision, pod.uid, next_attempt(pod, want.revision)),
+        txn=txn_id(situation.fleet.uid, want.revision, pod.uid, next_attempt(pod)),
         weights=want,
         take_out=swap.take_out,
         ttl_s=RESERVATION_TTL_S + swap.settle_seconds,
@@ -152,7 +152,7 @@ def _why_unwanted(pod: Pod, want: Ref | None, txn: str, situation: Situation) ->
         return "spec.mode is Paused"
     if want is None or want.is_baseline:
         return "it has nothing to load"
-    if txn != txn_id(situation.fleet.uid, want.revision, pod.uid, next_attempt(pod, want.revision)):
+    if txn != txn_id(situation.fleet.uid, want.revision, pod.uid, next_attempt(pod)):
         return f"it was promised for other weights or another attempt, {want.version} is wanted now"
     if want == situation.goal.target.ref and not may_load_target(pod, situation):
         return "another pod proves these weights first"
@@ -165,7 +165,7 @@ def _swap(pod: Pod, want: Ref, txn: str, situation: Situation, why: str) -> Step
         pod=pod.name,
         pod_uid=pod.uid,
         txn=txn,
-        attempt=next_attempt(pod, want.revision),
+        attempt=next_attempt(pod),
         weights=want,
         pause_mode=spec.swap.pause_mode,
         clear_cache=spec.swap.clear_cache,

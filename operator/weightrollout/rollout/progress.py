@@ -8,7 +8,7 @@ environment holds the rollout, and while there is nothing to do.
 from dataclasses import dataclass
 from typing import Final
 
-from weightrollout.api.reasons import HoldGate
+from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.rollout.classify import PodState
 from weightrollout.rollout.fleet import AgentView
 from weightrollout.rollout.refusal import Refusal
@@ -50,7 +50,18 @@ def progress_of(situation: Situation) -> Progress:
 def stops_the_clock(situation: Situation, hold: Refusal | None) -> bool:
     if situation.halted is not None:
         return False  # a rollback that is late stays late until something moves
-    return is_converged(situation) or (hold is not None and hold.gate in STOPS_THE_CLOCK)
+    if hold is None:
+        return is_converged(situation)
+    return hold.gate in STOPS_THE_CLOCK or _is_held_by_strangers(situation, hold)
+
+
+def _is_held_by_strangers(situation: Situation, hold: Refusal) -> bool:
+    """The budget is used up by unready pods of which none has met the new weights: a bad node, a
+    full cluster. One of those must never roll back the fleet."""
+    if hold.reason != HoldReason.BUDGET_USED_BY_UNREADY_PODS:
+        return False
+    updated = {pod.name for pod in situation.pods if pod.state is PodState.UPDATED}
+    return updated.isdisjoint(hold.pods)
 
 
 def _key(situation: Situation) -> str:

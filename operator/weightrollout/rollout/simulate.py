@@ -6,6 +6,7 @@ given: the same choices give the same story, line by line.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from weightrollout.api.spec import WeightRolloutSpec
 from weightrollout.api.status import WeightRolloutStatus
@@ -106,7 +107,7 @@ class ToyWorld:
 
     def one_pass(self) -> Plan:
         """Observe, plan, act, report."""
-        self._kubelet()
+        self.kubelet()
         planned = plan(self.observe())
         for action in planned.actions:
             self._act(action)
@@ -263,13 +264,13 @@ class ToyWorld:
         pod.told = None if action.serve.is_baseline else action.serve
         self.later(RESTART_S, "engine is back", pod.restart)
 
-    def _kubelet(self) -> None:
+    def kubelet(self) -> None:
         """Ready follows the readiness port and the gate, a little later."""
         for pod in self.pods:
             asked = f"kubelet {pod.uid}"
             differs = pod.ready != pod.should_be_ready(self.published)
             if differs and all(event.what != asked for event in self.events):
-                self.later(KUBELET_S, asked, lambda pod=pod: self._set_ready(pod))  # type: ignore[misc]
+                self.later(KUBELET_S, asked, partial(self._set_ready, pod))
 
     def _set_ready(self, pod: ToyPod) -> None:
         pod.ready = pod.should_be_ready(self.published)

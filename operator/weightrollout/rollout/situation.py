@@ -97,9 +97,14 @@ def attempt_of(txn: str) -> int:
     return int(last) if last.isdecimal() else 0
 
 
-def next_attempt(pod: Pod, revision: str) -> int:
+def next_attempt(pod: Pod) -> int:
+    """One more than any that this pod has finished, whatever the weights were.
+
+    A number that started again for each revision would name a swap of a -> b -> a -> b twice, and
+    the agent would answer the second one with the first one's outcome.
+    """
     last = pod.finished
-    return last.attempt + 1 if last is not None and last.weights.revision == revision else 1
+    return max(last.attempt if last is not None else 0, attempt_of(pod.view.put_in_txn)) + 1
 
 
 def retries_left(pod: Pod, want: Ref, situation: Situation) -> bool:

@@ -49,9 +49,14 @@ def scouted(situation: Situation) -> tuple[Pod, StagingView] | None:
         if pod.agent is None or Doing.STAGE in pod.work:
             continue
         view = staging_of(pod.agent, pod.memory, target.revision)
-        if view is not None and view.uri == target.uri and view.done and view.digest:
+        if view is not None and _found_digest(view, target):
             return pod, view
     return None
+
+
+def _found_digest(view: StagingView, target: Ref) -> bool:
+    ended_well = view.done and view.failure_class is None
+    return ended_well and view.uri == target.uri and view.digest != ""
 
 
 def _to_stage(situation: Situation) -> Iterator[tuple[Pod, Ref]]:
@@ -103,10 +108,19 @@ def staging_troubles(situation: Situation) -> Iterator[Refusal]:
             message = f"staging on {pod.name}: {failure.message}"
             yield Refusal(HoldGate.ENVIRONMENT, failure.reason, message, (pod.name,))
         elif staging is not None and staging.failure_class is not None:
+            if not _still_wants(pod, staging.revision, situation):
+                continue
             environment = staging.failure_class is FailureClass.ENVIRONMENT
             gate = HoldGate.ENVIRONMENT if environment else HoldGate.BACK_OFF
             message = f"staging on {pod.name}: {staging.message}"
             yield Refusal(gate, staging.reason, message, (pod.name,))
+
+
+def _still_wants(pod: Pod, revision: str, situation: Situation) -> bool:
+    want = wanted_by(pod, situation)
+    scouting = situation.goal.on_target_content and situation.goal.target.ref.digest is None
+    scouted_for = situation.goal.target.ref.revision if scouting else ""
+    return revision in (scouted_for, want.revision if want is not None else "")
 
 
 def has_staging_trouble(pod: Pod) -> bool:

@@ -63,6 +63,7 @@ class ToyPod:
     take_out: TakeOut = TakeOut.ENDPOINT
     transaction: TransactionView | None = None
     attempts: dict[str, AttemptsView] = field(default_factory=dict)
+    journal: set[str] = field(default_factory=set)  # transactions that have begun
     # Kubernetes
     ready: bool = False
     gate_open: bool | None = None
@@ -124,6 +125,9 @@ class ToyPod:
     # -- what happens to it --
 
     def begin_swap(self, txn: str, attempt: int, weights: Ref) -> None:
+        if txn in self.journal:
+            raise AssertionError(f"{txn} was run before: an agent would answer with its outcome")
+        self.journal.add(txn)
         self.transaction = TransactionView(txn, attempt, weights, SwapPhase.DRAINING, None)
 
     def end_swap(self, fate: Fate) -> None:

@@ -6,7 +6,7 @@ state. Decides nothing: it sends one call, or reads back, and gives the machine 
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, assert_never
 
 from weightrollout.api.swap import FailureClass, SwapPhase
@@ -182,19 +182,28 @@ class SwapRun:
                 self._note(state)
             await self._send(state, self._limit(state))
         except BackendError as error:
-            return Failed(error.answer, error.failure)
+            return self._failed(state, error.answer, error.failure)
         except EngineError as error:
             if state.step is Step.FINISH and error.reason == LABEL_NOT_SET:
                 return Answered()  # the version that is read back will say so
             known = Answer.UNKNOWN if isinstance(error, EngineStateUnknown) else Answer.REFUSED
             message = f"{state.step}: {error.reason}: {error.message}"
-            return Failed(known, Failure(FailureClass.POD, REASONS[state.step], message))
+            return self._failed(
+                state, known, Failure(FailureClass.POD, REASONS[state.step], message)
+            )
         except JournalUnwritable as error:
             failure = Failure(FailureClass.ENVIRONMENT, "JournalUnwritable", str(error))
             return Failed(Answer.REFUSED, failure)
         if state.step is Step.RESUME:
             self._watch.pause_ends()
         return Answered()
+
+    def _failed(self, state: SwapState, answer: Answer, failure: Failure) -> Failed:
+        """A call that was cut by the attempt's own deadline says so."""
+        late = self._hands.clock.monotonic() >= self._deadline_at
+        if late and state.source is Source.TARGET and failure.failure_class is FailureClass.POD:
+            failure = replace(failure, reason="PodDeadlineExceeded")
+        return Failed(answer, failure)
 
     def _note(self, state: SwapState) -> None:
         """Intent before effect. Once weights may be gone, going on is safer than an older book."""

@@ -21,18 +21,19 @@ from typing import Final
 TENSORS: Final = "*.safetensors"
 TENSORS_INDEX: Final = "*.safetensors.index.json"
 GOLDEN: Final = "golden.json"
-#: What an engine reads once, at its start, and what the meaning of its tokens and weights hangs on.
-CONFIGURATION: Final = (
+#: What an engine reads once, at its start: the meaning of tokens and weights, and how requests and
+#: samples are shaped.
+METADATA: Final = (
     "config.json",
+    "generation_config.json",
     "tokenizer*",
     "special_tokens_map.json",
     "vocab.json",
     "merges.txt",
     "*.tiktoken",
+    "chat_template*",
+    "*processor_config.json",
 )
-#: Also read once; shapes requests and sampling.
-PRESENTATION: Final = ("generation_config.json", "chat_template*", "*processor_config.json")
-METADATA: Final = (*CONFIGURATION, *PRESENTATION)
 PATTERNS: Final = (TENSORS, TENSORS_INDEX, *METADATA, GOLDEN)
 
 CHUNK: Final = 1 << 20

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from weightrollout.handover.records import EngineReport, TensorFact
-from weightrollout.weights import digest, layout
+from weightrollout.weights import layout
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.manifest import Manifest, TensorEntry
 
@@ -65,14 +65,12 @@ def cover(manifest: Manifest, reports: Sequence[EngineReport]) -> Coverage:
 
 
 def check_metadata(sums: Mapping[str, str], reports: Iterable[EngineReport]) -> None:
-    """Config and tokenizer files of the checkpoint are those that the engine was started with.
+    """What an engine reads only once is what it was started with.
 
-    `sums`: file name -> sha256 hex of the checkpoint's `digest.METADATA` files. Those of them that
-    only present (`digest.PRESENTATION`) are compared where the report knows the file.
+    `sums`: file name -> sha256 hex of the checkpoint's `digest.METADATA` files.
     """
     for report in reports:
-        needed = {name for name in sums if digest.matches(name, digest.CONFIGURATION)}
-        for name in sorted(needed | report.file_hashes.keys()):
+        for name in sorted(sums.keys() | report.file_hashes.keys()):
             mine, its = sums.get(name), report.file_hashes.get(name)
             if mine == its:
                 continue

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from onepod import one_pod
+from onepod import Refusal, one_pod
 
 pytestmark = pytest.mark.slow
 
@@ -202,5 +202,40 @@ async def test_hanging_update_ends_at_the_deadline_with_last_good(tmp_path: Path
         await pod.stage("c")
         await pod.reserve("c", "txn-2")
         end = await pod.swap("c", "txn-2", deadline_s=2.0)
-        assert (end.outcome, end.failure_class) == ("Undone", "Pod")
+        assert (end.outcome, end.failure_class, end.reason) == (
+            "Undone",
+            "Pod",
+            "PodDeadlineExceeded",
+        )
         assert await pod.answers_with("b")
+
+
+async def test_nothing_starts_when_the_journal_cannot_be_written(tmp_path: Path) -> None:
+    async with one_pod(tmp_path) as pod:
+        await pod.hello()
+        await pod.stage("b")
+        (pod.staging / ".journal.json.tmp").mkdir()
+        with pytest.raises(Refusal, match=r"JournalUnwritable.*journal\.json"):
+            await pod.reserve("b", "txn-1")
+        assert await pod.readyz() == (200, "")
+        (pod.staging / ".journal.json.tmp").rmdir()
+        await pod.reserve("b", "txn-1")
+        (pod.staging / ".journal.json.tmp").mkdir()
+        with pytest.raises(Refusal, match="JournalUnwritable"):
+            await pod.swap("b", "txn-1")
+        assert (await pod.engine.state())["calls"].get("PauseGeneration", 0) == 0
+
+
+async def test_measurements_and_what_is_served_are_exported(tmp_path: Path) -> None:
+    async with one_pod(tmp_path) as pod:
+        await pod.hello()
+        await pod.bring("b", "txn-1")
+        text = await pod.metrics()
+        digest, instance = pod.digests["b"], pod.engine.instance
+        assert (
+            f'weightrollout_engine_info{{digest="{digest}",instance="{instance}",version="v-b"}} 1.0'
+            in text
+        )
+        assert "weightrollout_agent_swap_pause_seconds_count 1.0" in text
+        assert 'agent_swaps_total{class="",outcome="Committed",reason=""} 1.0' in text
+        assert "weightrollout_agent_ready 1.0" in text

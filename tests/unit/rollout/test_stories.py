@@ -152,6 +152,26 @@ def failed_prompt_touches_one_pod(choose: Choose) -> Story:
     return story
 
 
+def first_pod_is_tried_again_alone(choose: Choose) -> Story:
+    strategy = Strategy(max_unavailable=3)
+    world = world_of("b", 3, on="a", strategy=strategy, choose=choose)
+    world.pod("chat-0").fates = [UNDONE]
+    story = Story(world)
+    story.until(lambda _: world.pod("chat-0").version_label == "b")
+    assert all(pod.transaction is None for pod in world.pods[1:])
+    return story
+
+
+def first_pod_that_fails_for_good_rejects(choose: Choose) -> Story:
+    strategy = Strategy(max_unavailable=3, max_failed=3)
+    world = world_of("b", 3, on="a", strategy=strategy, choose=choose)
+    world.pod("chat-0").fates = [UNDONE] * 3
+    story = Story(world)
+    story.until(rolled_back)
+    assert all(pod.transaction is None for pod in world.pods[1:])
+    return story
+
+
 def hold_on_failure(choose: Choose) -> Story:
     world = world_of("b", 4, on="a", on_failure=OnFailure.HOLD, choose=choose)
     world.checkpoints[uri("b")] = Checkpoint(digest("b"), swap=PROMPT_FAILED)
@@ -332,6 +352,10 @@ def old_version_comes_back(choose: Choose) -> Story:
     world.change_spec(weights=weights("a"))
     story.until(complete)
     assert {pod.version_label for pod in world.pods} == {"a"}
+    story.say("and b once more")
+    world.change_spec(weights=weights("b"))
+    story.until(complete)
+    assert {pod.version_label for pod in world.pods} == {"b"}
     return story
 
 
@@ -459,11 +483,12 @@ def nothing_desired(choose: Choose) -> Story:
 
 
 def api_server_refuses_the_reservation_for_a_while(choose: Choose) -> Story:
-    world = world_of("b", 2, on="a", choose=choose)
+    world = world_of("b", 2, on="a", progress_deadline_seconds=10, choose=choose)
     world.refused = {Doing.RESERVE}
     story = Story(world)
     story.until(held_for("Refused"))
-    story.for_seconds(20)
+    story.for_seconds(25)
+    assert story.one_pass().status.phase is Phase.PROGRESSING
     story.say("it works again")
     world.refused = set()
     story.until(complete)
@@ -502,6 +527,8 @@ STORIES: dict[str, Tell] = {
         truncated_file_is_rejected_before_any_pause,
         wrong_digest_is_rejected_before_any_pause,
         failed_prompt_touches_one_pod,
+        first_pod_is_tried_again_alone,
+        first_pod_that_fails_for_good_rejects,
         hold_on_failure,
         crashed_pod_is_tried_again,
         too_many_failed_pods_roll_back,

@@ -145,7 +145,7 @@ async def test_label_that_fails_leaves_finalised_weights_under_the_old_version(
 ) -> None:
     await engine.control.set_version("before", deadline_s=CALL_S)
     await engine.process.set_faults(fault("FinishWeightUpdate", "label_fails", at=1))
-    with pytest.raises(EngineStateUnknown, match="Internal"):
+    with pytest.raises(EngineStateUnknown, match="LabelNotSet"):
         await engine.transfer(b, "b")
     assert await engine.control.version(deadline_s=CALL_S) == "before"
     with pytest.raises(EngineStateUnknown, match="without a matching start"):

@@ -127,6 +127,8 @@ def test_checkpoint_without_the_engines_tokenizer_needs_a_restart(folder: Path) 
         check_metadata(sums, [report])
 
 
-def test_chat_template_that_the_report_does_not_speak_of_is_let_through(folder: Path) -> None:
+def test_new_chat_template_is_refused_before_the_pause(folder: Path) -> None:
     report = report_of(folder)
-    check_metadata({**report.file_hashes, "chat_template.jinja": "0" * 64}, [report])
+    with pytest.raises(WeightsError, match=r"chat_template\.jinja is new") as refused:
+        check_metadata({**report.file_hashes, "chat_template.jinja": "0" * 64}, [report])
+    assert refused.value.reason is Reason.RESTART_REQUIRED

@@ -34,24 +34,29 @@
     22 s  Progressing 0/2 available 2
           event          Held: Refused: Reserve of chat-0: the story says so
           hold Environment/Refused: Reserve of chat-0: the story says so
---- it works again
     27 s  Progressing 0/2 available 2
           Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
-    27 s  Progressing 0/2 available 1
-    30 s  Progressing 0/2 available 1
+    27 s  Progressing 0/2 available 2
+          event          Held: Refused: Reserve of chat-0: the story says so
+          hold Environment/Refused: Reserve of chat-0: the story says so
+--- it works again
+    32 s  Progressing 0/2 available 2
+          Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
+    32 s  Progressing 0/2 available 1
+    35 s  Progressing 0/2 available 1
           SwapPod        Settled: chat-0 swaps to b: out of its endpoints and settled
-    31 s  Progressing 1/2 available 1
+    36 s  Progressing 1/2 available 1
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
-    32 s  Progressing 1/2 available 2
+    37 s  Progressing 1/2 available 2
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
-    32 s  Progressing 1/2 available 1
-    35 s  Progressing 1/2 available 1
+    37 s  Progressing 1/2 available 1
+    40 s  Progressing 1/2 available 1
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
-    36 s  Progressing 2/2 available 1
+    41 s  Progressing 2/2 available 1
           PutIn          Swapped: chat-1 serves b
-    37 s  Progressing 2/2 available 2
+    42 s  Progressing 2/2 available 2
           RecordRevision AllPodsVerified: all 2 pods serve b
-    37 s  Complete 2/2 available 2
+    42 s  Complete 2/2 available 2
           PublishStable  StableChanged: new and restarted pods of chat load b
           event          RolloutComplete: all pods serve b

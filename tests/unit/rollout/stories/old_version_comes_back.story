@@ -48,3 +48,24 @@
     22 s  Complete 2/2 available 2
           PublishStable  StableChanged: new and restarted pods of chat load a
           event          RolloutComplete: all pods serve a
+--- and b once more
+    22 s  Progressing 0/2 available 2
+          RecordRevision NewRevision: version b comes back as revision 4
+          Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
+          event          RolloutStarted: version b is desired
+    22 s  Progressing 0/2 available 1
+    25 s  Progressing 0/2 available 1
+          SwapPod        Settled: chat-0 swaps to b: out of its endpoints and settled
+    26 s  Progressing 1/2 available 1
+          PutIn          Swapped: chat-0 serves b
+          event          Proven: version b is proven on its first pod
+    27 s  Progressing 1/2 available 2
+          Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
+    27 s  Progressing 1/2 available 1
+    30 s  Progressing 1/2 available 1
+          SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
+    31 s  Progressing 2/2 available 1
+          PutIn          Swapped: chat-1 serves b
+    32 s  Complete 2/2 available 2
+          PublishStable  StableChanged: new and restarted pods of chat load b
+          event          RolloutComplete: all pods serve b

@@ -9,4 +9,3 @@
           event          PodFailed: SizeMismatch: model.safetensors ends too early
      2 s  RolledBack 4/4 available 4
           event          RolledBack: b was rejected (SizeMismatch: chat-0: model.safetensors ends too early); the fleet serves a: publish a new version
-          hold BackOff/SizeMismatch: staging on chat-0: model.safetensors ends too early

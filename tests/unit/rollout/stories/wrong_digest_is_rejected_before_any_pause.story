@@ -9,4 +9,3 @@
           event          PodFailed: DigestMismatch: the files are sha256:bbbbbbbb..
      2 s  RolledBack 3/3 available 3
           event          RolledBack: b was rejected (DigestMismatch: chat-0: the files are sha256:bbbbbbbb..); the fleet serves a: publish a new version
-          hold BackOff/DigestMismatch: staging on chat-0: the files are sha256:bbbbbbbb..

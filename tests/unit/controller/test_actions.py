@@ -1,0 +1,327 @@
+"""Each action can be sent twice, attaches again when it is cut, and shows as work until it is seen done."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from agent_double import AgentDouble, served
+from localcluster.waiting import eventually
+from weightrollout.api.spec import PauseMode, TakeOut
+from weightrollout.api.swap import FailureClass
+from weightrollout.controller.act import streams
+from weightrollout.controller.act.context import Context
+from weightrollout.controller.act.supervisor import Supervisor
+from weightrollout.controller.agents import Agents
+from weightrollout.controller.leader import Fence, Guard
+from weightrollout.kube.revisions import Owner
+from weightrollout.rollout.actions import (
+    Action,
+    PublishStable,
+    PutIn,
+    RecordRevision,
+    Release,
+    Reserve,
+    RestartEngine,
+    Stage,
+    SwapPod,
+    TakeOutPod,
+)
+from weightrollout.rollout.fleet import ActionFailure, AgentView, Doing, Ref, Verdict
+from weightrollout.wire.agent import agent_pb2 as pb
+
+SOON = 5.0
+DIGEST = "sha256:" + "a" * 64
+REF = Ref("chat-1", "v1", "file:///m/", DIGEST)
+TXN = "uid/chat-1/pod/1"
+Ground = Any  # tests/unit/controller/conftest.py
+
+
+@dataclass
+class Scene:
+    """One pod, its agent, and our hands."""
+
+    ground: Ground
+    double: AgentDouble
+    uid: str
+    supervisor: Supervisor
+    context: Context
+    leading: list[bool]
+
+    def start(self, action: Action) -> None:
+        self.supervisor.start(self.context, [action])
+
+    @property
+    def work(self) -> set[Doing]:
+        return {work.doing for work in self.supervisor.work("chat")}
+
+    @property
+    def failures(self) -> tuple[ActionFailure, ...]:
+        return self.supervisor.failures("chat", 1, self.ground.world.clock.monotonic())
+
+    async def done(self) -> None:
+        await eventually(lambda: not self.work, SOON, "all actions have ended")
+
+
+@asynccontextmanager
+async def scene(ground: Ground) -> AsyncIterator[Scene]:
+    double = AgentDouble()
+    async with served(double) as target:
+        ground.rollout()
+        pod = ground.pod("chat-0", target)
+        woken: list[str] = []
+        agents = Agents(ground.world.clock, woken.append)
+        fence = Fence("uid", 3)
+        agents.sync("chat", fence, ground.world.pods_of("chat"), first=True)
+        leading = [True]
+        guard = Guard(lambda: leading[0], lambda why: None)
+        context = Context(ground.world, agents, guard, Owner("chat", "uid"), fence)
+        supervisor = Supervisor(woken.append)
+        supervisor.failures("chat", 1, 0.0)
+        uid = pod["metadata"]["uid"]
+        link = agents.link("chat", uid)
+        assert link is not None
+        await eventually(lambda: isinstance(link.seen, AgentView), SOON, "the agent is heard")
+        try:
+            yield Scene(ground, double, uid, supervisor, context, leading)
+        finally:
+            await supervisor.close()
+            await agents.close()
+
+
+def stage(uid: str, digest: str | None = DIGEST) -> Stage:
+    weights = Ref(REF.revision, REF.version, REF.uri, digest)
+    return Stage("chat-0", uid, weights, True, frozenset({DIGEST}), "NotStaged", "")
+
+
+def reserve(uid: str) -> Reserve:
+    return Reserve("chat-0", uid, TXN, REF, TakeOut.ENDPOINT, 30.0, "BudgetAllows", "")
+
+
+def swap(uid: str) -> SwapPod:
+    return SwapPod("chat-0", uid, TXN, 1, REF, PauseMode.KEEP, True, 60.0, 300.0, (), "Settled", "")
+
+
+def ended(outcome: str, failure_class: str = "", reason: str = "") -> pb.Transaction:
+    return pb.Transaction(
+        txn=TXN, outcome=outcome, failure_class=failure_class, reason=reason, pause_millis=12.0
+    )
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "ATTACH_S", (0.01, 0.02))
+
+
+async def test_reserved_pod_is_our_work_until_the_agents_report_shows_it(ground: Ground) -> None:
+    """In the gap between the answer and the report nobody would count the pod as out."""
+    async with scene(ground) as here:
+        here.start(reserve(here.uid))
+        await eventually(lambda: here.double.asked, SOON, "it was asked")
+        await asyncio.sleep(0.02)  # the answer has come; the report has not
+        assert here.work == {Doing.RESERVE}
+        here.double.say(pb.AgentState(reservation=pb.Reservation(txn=TXN)))
+        await here.done()
+        (request,) = here.double.asked
+        assert (request.take_out, request.fence.epoch) == (pb.TAKE_OUT_ENDPOINT, 3)
+
+
+async def test_action_that_runs_is_not_started_a_second_time(ground: Ground) -> None:
+    async with scene(ground) as here:
+        here.start(reserve(here.uid))
+        here.start(reserve(here.uid))
+        here.double.say(pb.AgentState(reservation=pb.Reservation(txn=TXN)))
+        await here.done()
+        assert len(here.double.asked) == 1
+
+
+@pytest.mark.parametrize("kind", ["Stage", "Swap"])
+async def test_stream_that_is_cut_is_attached_again(ground: Ground, kind: str) -> None:
+    async with scene(ground) as here:
+        here.double.cuts = 2
+        running = pb.Transaction(txn=TXN, phase="Draining")
+        here.double.swap_progress = [
+            pb.SwapProgress(transaction=running),
+            pb.SwapProgress(transaction=ended("Committed")),
+        ]
+        here.double.stage_progress = [
+            pb.StageProgress(bytes=1, total=2),
+            pb.StageProgress(bytes=2, total=2, done=True, digest=DIGEST),
+        ]
+        here.start(stage(here.uid) if kind == "Stage" else swap(here.uid))
+        here.double.say(pb.AgentState(staged=[DIGEST], transaction=ended("Committed")))
+        await here.done()
+        assert len(here.double.asked) == 3
+        assert here.failures == ()
+
+
+async def test_stream_that_never_says_anything_is_given_up_as_the_environments_fault(
+    ground: Ground,
+) -> None:
+    async with scene(ground) as here:
+        here.start(stage(here.uid))
+        await here.done()
+        (failure,) = here.failures
+        assert (failure.doing, failure.reason) == (Doing.STAGE, "AgentUnreachable")
+        assert failure.failure_class is FailureClass.ENVIRONMENT
+        assert len(here.double.asked) == streams.ATTACH
+
+
+async def test_scouts_digest_is_shown_with_the_revision_that_asked(ground: Ground) -> None:
+    async with scene(ground) as here:
+        found = pb.StageProgress(done=True, digest=DIGEST, uri=REF.uri)
+        here.double.stage_progress = [found]
+        here.double.say(pb.AgentState(staged=[DIGEST]))
+        here.start(stage(here.uid, digest=None))
+        await here.done()
+        link = here.context.link(here.uid)
+        assert isinstance(link.seen, AgentView)
+        assert link.seen.staging is not None
+        assert (link.seen.staging.digest, link.seen.staging.revision) == (DIGEST, "chat-1")
+        assert here.double.asked[0].weights.digest == ""
+
+
+async def test_failure_in_the_agents_own_record_is_not_told_a_second_time(ground: Ground) -> None:
+    async with scene(ground) as here:
+        failed = ended("Undone", "Weights", "PromptFailed")
+        here.double.swap_progress = [pb.SwapProgress(transaction=failed)]
+        here.double.say(pb.AgentState(transaction=failed))
+        here.start(swap(here.uid))
+        await here.done()
+        assert here.failures == ()
+
+
+async def test_ended_swap_is_counted_with_class_and_reason(ground: Ground) -> None:
+    async with scene(ground) as here:
+        failed = ended("Undone", "Weights", "PromptFailed")
+        here.double.swap_progress = [pb.SwapProgress(transaction=failed)]
+        here.double.say(pb.AgentState(transaction=failed))
+        here.start(swap(here.uid))
+        await here.done()
+        labels = {
+            "rollout": "chat",
+            "outcome": "Undone",
+            "class": "Weights",
+            "reason": "PromptFailed",
+        }
+        registry = ground.world.metrics.registry
+        assert registry.get_sample_value("weightrollout_swaps_total", labels) == 1
+        name = "weightrollout_swap_pause_seconds_sum"
+        assert registry.get_sample_value(name, {"rollout": "chat"}) == pytest.approx(0.012)
+
+
+async def test_refusal_keeps_the_agents_own_reason_and_class(ground: Ground) -> None:
+    async with scene(ground) as here:
+        here.double.refusal = pb.Refusal(
+            reason="NotStaged", message="no image of it", failure_class="Pod"
+        )
+        here.start(reserve(here.uid))
+        await here.done()
+        (failure,) = here.failures
+        assert (failure.reason, failure.message) == ("NotStaged", "no image of it")
+        assert failure.failure_class is FailureClass.POD
+
+
+async def test_success_and_new_specs_forget_old_failures(ground: Ground) -> None:
+    async with scene(ground) as here:
+        here.double.refusal = pb.Refusal(reason="NotStaged", message="no image of it")
+        here.start(reserve(here.uid))
+        await here.done()
+        assert len(here.failures) == 1
+        assert here.supervisor.failures("chat", 2, 0.0) == ()
+        here.start(reserve(here.uid))
+        await here.done()
+        here.double.refusal = None
+        here.double.say(pb.AgentState(reservation=pb.Reservation(txn=TXN)))
+        here.start(reserve(here.uid))
+        await here.done()
+        assert here.supervisor.failures("chat", 2, 0.0) == ()
+
+
+@pytest.mark.parametrize("action", ["reserve", "swap", "put_in", "record", "publish"])
+async def test_process_that_does_not_lead_sends_nothing_and_blames_nobody(
+    ground: Ground, action: str
+) -> None:
+    async with scene(ground) as here:
+        here.leading[0] = False
+        sent = len(ground.front.requests)
+        actions: dict[str, Action] = {
+            "reserve": reserve(here.uid),
+            "swap": swap(here.uid),
+            "put_in": PutIn("chat-0", here.uid, TXN, 1, REF, "Swapped", ""),
+            "record": RecordRevision(REF, 1, True, None, "NewRevision", ""),
+            "publish": PublishStable(REF, "StableChanged", ""),
+        }
+        here.start(actions[action])
+        await here.done()
+        assert here.double.asked == []
+        writes = [verb for verb, _ in ground.front.requests[sent:] if verb != "GET"]
+        assert writes == []
+        assert here.failures == ()
+
+
+async def test_restart_to_the_baseline_is_the_empty_message(ground: Ground) -> None:
+    async with scene(ground) as here:
+        here.start(RestartEngine("chat-0", here.uid, Ref("baseline", "default"), "Poisoned", ""))
+        await here.done()
+        (request,) = here.double.asked
+        assert request.serve == pb.Weights()
+
+
+async def test_release_ends_when_the_reservation_is_gone(ground: Ground) -> None:
+    async with scene(ground) as here:
+        here.double.say(pb.AgentState(reservation=pb.Reservation(txn=TXN)))
+        here.start(Release("chat-0", here.uid, TXN, "Superseded", ""))
+        await eventually(lambda: here.double.asked, SOON, "it was asked")
+        here.double.say(pb.AgentState())
+        await here.done()
+
+
+async def test_put_in_and_take_out_need_one_write_each(ground: Ground) -> None:
+    async with scene(ground) as here:
+        sent = len(ground.front.requests)
+        here.start(PutIn("chat-0", here.uid, TXN, 1, REF, "Swapped", ""))
+        await here.done()
+        here.start(
+            TakeOutPod("chat-0", here.uid, "next", "Reserved", "")
+        )  # not gated: nothing to do
+        await here.done()
+        assert [verb for verb, _ in ground.front.requests[sent:]] == ["PATCH"]
+        known = ground.world.pods.get("chat-0")
+        assert known is not None
+        assert known.version_label == "v1"
+        assert '"epoch":3' in known.swap_annotation
+
+
+async def test_action_on_a_pod_that_is_gone_blames_nobody(ground: Ground) -> None:
+    async with scene(ground) as here:
+        ground.front.remove("/api/v1/namespaces/ns/pods/chat-0")
+        here.start(PutIn("chat-0", here.uid, TXN, 1, REF, "Swapped", ""))
+        await here.done()
+        assert here.failures == ()
+        assert ground.world.pods.get("chat-0") is None
+
+
+async def test_verdict_of_a_revision_survives_news_without_one(ground: Ground) -> None:
+    async with scene(ground) as here:
+        for verdict, reason in (
+            (None, "NewRevision"),
+            (Verdict.VERIFIED, "AllPodsVerified"),
+            (None, "x"),
+        ):
+            here.start(RecordRevision(REF, 1, True, verdict, reason, ""))
+            await here.done()
+        record = ground.world.revisions.get("chat-1")
+        assert record is not None
+        assert record.verdict == "Verified"
+        assert record.given_digest == DIGEST
+
+
+async def test_ended_term_stops_following_at_once(ground: Ground) -> None:
+    async with scene(ground) as here:
+        here.start(swap(here.uid))
+        await here.supervisor.close()
+        assert here.work == set()
