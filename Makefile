@@ -54,5 +54,8 @@ cluster: $(READY) ## build the local control plane (once, cached outside the rep
 demo: $(READY) cluster ## roll new weights through a fleet under traffic; PAYLOAD=qwen3-0.6b for 1.5 GB
 	@PYTHONPATH=tests $(PY) -m demo
 
+bench: $(READY) ## figures beside the alternative, into docs/benchmarks.md (a quiet machine, some minutes)
+	@PYTHONPATH=tests $(PY) -m bench
+
 clean: ## remove what was built here (the cached control plane stays)
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

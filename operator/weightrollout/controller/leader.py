@@ -28,15 +28,20 @@ class Fence:
 
 
 class Guard:
-    """Asked right before every write and every mutating call; raises `NotLeading`."""
+    """Asked right before every write and every mutating call of one term; raises `NotLeading`."""
 
     def __init__(self, leading: Callable[[], bool], step_down: Callable[[str], None]) -> None:
         self._leading = leading
         self._step_down = step_down
+        self._revoked = False
 
     def __call__(self) -> None:
-        if not self._leading():
+        if self._revoked or not self._leading():
             raise NotLeading
+
+    def revoke(self) -> None:
+        """The term is over: its stragglers stay out also when this process leads again."""
+        self._revoked = True
 
     def step_down(self, why: str) -> NotLeading:
         """Returns what to raise."""

@@ -60,10 +60,15 @@ class Process:
         self._identity = f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4().hex[:8]}"
         self._world = _world(client, clock, metrics, self._identity)
         self._elector = Elector(
-            KubeLease(client), self._identity, options.lease, clock, self._lead, self._fenced
+            KubeLease(client.beside()),
+            self._identity,
+            options.lease,
+            clock,
+            self._lead,
+            self._fenced,
         )
-        self._guard = Guard(lambda: self._elector.leading, self._elector.fence)
         self._term: Term | None = None
+        self._guard: Guard | None = None  # of the term
         self._ending: set[asyncio.Task[None]] = set()
         self._kopf: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
@@ -149,10 +154,13 @@ class Process:
 
     def _lead(self) -> None:
         self._world.metrics.gauge(LEADER).set(1)
+        self._guard = Guard(lambda: self._elector.leading, self._elector.fence)
         self._term = Term(self._world, self._guard, self._plan)
 
     def _fenced(self, why: str) -> None:
         self._world.metrics.gauge(LEADER).set(0)
+        if self._guard is not None:
+            self._guard.revoke()
         term, self._term = self._term, None
         if term is not None:
             task = _task("end of term", term.end())

@@ -8,7 +8,7 @@ per rollout: with 5,000 pods every pod event changes a counter, and every write 
 from dataclasses import dataclass
 from typing import Final
 
-from weightrollout.api.status import WeightRolloutStatus
+from weightrollout.api.status import PodCounts, WeightRolloutStatus
 from weightrollout.controller.leader import Guard
 from weightrollout.controller.world import World
 from weightrollout.kube.client import Json
@@ -34,6 +34,7 @@ class Reporter:
         self._world = world
         self._guard = guard
         self._sent: dict[str, _Sent] = {}
+        self._measured: set[str] = set()
 
     async def report(self, body: Json, status: WeightRolloutStatus) -> float | None:
         """None: all is written. Else when the counters may be. Raises Conflict when `body` is old."""
@@ -60,12 +61,18 @@ class Reporter:
 
     def forget(self, name: str) -> None:
         self._sent.pop(name, None)
+        if name in self._measured:
+            self._measured.remove(name)
+            self._world.metrics.gauge(STAGED_BYTES).remove(name)
+            for key in PodCounts.model_fields:
+                self._world.metrics.gauge(PODS).remove(name, key)
 
     def _last(self, name: str, uid: str) -> _Sent | None:
         sent = self._sent.get(name)
         return sent if sent is not None and sent.uid == uid else None
 
     def _measure(self, name: str, status: WeightRolloutStatus) -> None:
+        self._measured.add(name)
         pods = self._world.metrics.gauge(PODS)
         for key, value in status.pods.model_dump().items():
             pods.labels(name, key).set(value)

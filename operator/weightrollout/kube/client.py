@@ -65,6 +65,10 @@ class Client:
         self._observe = observe
         self._slots = asyncio.Semaphore(IN_FLIGHT)
 
+    def beside(self) -> "Client":
+        """For calls that must not wait behind the others, such as the renewal of the Lease."""
+        return Client(self._api, self.namespace, self._observe)
+
     async def access(self) -> Access:
         settings = self._api.configuration
         auth: Mapping[str, Any] = (await settings.auth_settings()).get("BearerToken") or {}

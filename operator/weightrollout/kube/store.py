@@ -102,9 +102,6 @@ class Store(Generic[R]):
             except Gone:
                 log.info("watch of %s is too old, listing again", self._source.name)
                 self._version = ""
-                continue_at_once = loop.time() - begun > SHORT_S
-                if continue_at_once:
-                    continue
             except (KubeError, aiohttp.ClientError, OSError, TimeoutError, ValueError) as lost:
                 log.warning("watch of %s starts again: %s", self._source.name, lost or repr(lost))
             if loop.time() - begun > SHORT_S:

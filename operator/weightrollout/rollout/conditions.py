@@ -15,24 +15,24 @@ from weightrollout.rollout.classify import Pod, serves
 from weightrollout.rollout.fleet import Fleet, Ref, Revision
 from weightrollout.rollout.situation import Situation
 
-Verdict = tuple[str, str, str]  # status, reason, message
+Said = tuple[str, str, str]  # status, reason, message
 
 
 def conditions_of(
     situation: Situation, phase: Phase, stable: Revision | None
 ) -> tuple[Condition, ...]:
-    verdicts = {
+    all_said = {
         ConditionType.READY: _ready(situation, phase),
         ConditionType.RECONCILING: _reconciling(phase),
         ConditionType.STALLED: _stalled(situation, phase),
         ConditionType.AVAILABLE: _available(situation),
         ConditionType.ROLLBACK_READY: _rollback_ready(situation, stable),
     }
-    return tuple(_condition(kind, each, situation.fleet) for kind, each in verdicts.items())
+    return tuple(_condition(kind, each, situation.fleet) for kind, each in all_said.items())
 
 
-def _condition(kind: ConditionType, verdict: Verdict, fleet: Fleet) -> Condition:
-    status, reason, message = verdict
+def _condition(kind: ConditionType, said: Said, fleet: Fleet) -> Condition:
+    status, reason, message = said
     old = next((each for each in fleet.status.conditions if each.type == kind), None)
     unchanged = old is not None and old.status == status
     return Condition(
@@ -45,7 +45,7 @@ def _condition(kind: ConditionType, verdict: Verdict, fleet: Fleet) -> Condition
     )
 
 
-def _ready(situation: Situation, phase: Phase) -> Verdict:
+def _ready(situation: Situation, phase: Phase) -> Said:
     version = situation.goal.target.ref.version
     pods = len(situation.pods)
     match phase:
@@ -71,7 +71,7 @@ def _ready(situation: Situation, phase: Phase) -> Verdict:
             return ("False", ReadyReason.FAILED, _why_stalled(situation)[1])
 
 
-def _reconciling(phase: Phase) -> Verdict:
+def _reconciling(phase: Phase) -> Said:
     if phase is Phase.PROGRESSING:
         return ("True", ReconcilingReason.PROGRESSING, "")
     if phase is Phase.ROLLING_BACK:
@@ -79,7 +79,7 @@ def _reconciling(phase: Phase) -> Verdict:
     return ("False", ReconcilingReason.IDLE, "")
 
 
-def _stalled(situation: Situation, phase: Phase) -> Verdict:
+def _stalled(situation: Situation, phase: Phase) -> Said:
     if phase not in (Phase.FAILED, Phase.ROLLED_BACK):
         return ("False", StalledReason.MOVING, "")
     reason, message = _why_stalled(situation)
@@ -98,7 +98,7 @@ def _why_stalled(situation: Situation) -> tuple[str, str]:
     return goal.desired.reason or StalledReason.ROLLED_BACK, why
 
 
-def _available(situation: Situation) -> Verdict:
+def _available(situation: Situation) -> Said:
     pods = len(situation.pods)
     if not pods:
         return ("False", AvailableReason.NO_PODS, "")
@@ -111,7 +111,7 @@ def _available(situation: Situation) -> Verdict:
     return ("False", AvailableReason.TOO_FEW_PODS, message)
 
 
-def _rollback_ready(situation: Situation, stable: Revision | None) -> Verdict:
+def _rollback_ready(situation: Situation, stable: Revision | None) -> Said:
     if stable is None:
         return (
             "False",

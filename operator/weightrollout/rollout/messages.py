@@ -1,6 +1,6 @@
 """`status.message`: one sentence for people, with numbers, names and how to go on."""
 
-from weightrollout.api.spec import OnFailure, PauseMode, TakeOut
+from weightrollout.api.spec import PauseMode, TakeOut
 from weightrollout.api.status import Hold, Phase
 from weightrollout.rollout.classify import Pod, PodState
 from weightrollout.rollout.situation import Situation
@@ -28,16 +28,11 @@ def _sentence(situation: Situation, phase: Phase, hold: Hold | None) -> str:
         case Phase.ROLLING_BACK:
             return f"{_rejection(situation)}; going back: {numbers}{_doing(situation, hold)}"
         case Phase.FAILED if goal.rejected and goal.refusal is None and situation.halted is None:
-            assert_hold = "onFailure is Hold" if _holds(situation) else "there is no way back"
-            return f"{_rejection(situation)}; {assert_hold}: {numbers}; publish a new version"
+            return f"{_rejection(situation)}; onFailure is Hold: {numbers}; publish a new version"
         case Phase.FAILED | Phase.PENDING | Phase.PAUSED | Phase.SUSPENDED:
             return f"{numbers}; {hold.message}" if hold is not None else numbers
         case Phase.PROGRESSING:
             return f"{numbers}{_doing(situation, hold)}"
-
-
-def _holds(situation: Situation) -> bool:
-    return situation.fleet.spec.on_failure is OnFailure.HOLD
 
 
 def _rejection(situation: Situation) -> str:

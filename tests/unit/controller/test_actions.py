@@ -1,6 +1,5 @@
 """Each action can be sent twice, attaches again when it is cut, and shows as work until it is seen done."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -121,7 +120,10 @@ async def test_reserved_pod_is_our_work_until_the_agents_report_shows_it(ground:
     async with scene(ground) as here:
         here.start(reserve(here.uid))
         await eventually(lambda: here.double.asked, SOON, "it was asked")
-        await asyncio.sleep(0.02)  # the answer has come; the report has not
+        here.double.say(pb.AgentState(not_ready_reason="News"))
+        assert await here.context.link(here.uid).until(
+            lambda seen: seen.not_ready_reason == "News", SOON
+        )
         assert here.work == {Doing.RESERVE}
         here.double.say(pb.AgentState(reservation=pb.Reservation(txn=TXN)))
         await here.done()

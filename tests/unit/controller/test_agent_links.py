@@ -102,6 +102,15 @@ async def test_stale_epoch_is_a_refusal_that_tells_the_highest() -> None:
         assert (link.seen, link.stale_epoch) == (AgentFault.REFUSED, 9)
 
 
+async def test_agent_that_refuses_is_not_asked_in_a_tight_loop() -> None:
+    double = AgentDouble()
+    double.refusal = pb.Refusal(reason="ForeignOwner", message="a swap is not settled yet")
+    async with served(double) as target, linked(target):
+        begun = asyncio.get_running_loop().time()
+        await eventually(lambda: len(double.hellos) == 3, SOON, "it was asked three times")
+        assert asyncio.get_running_loop().time() - begun >= 0.25  # rests of 0.1 and 0.2 s
+
+
 async def test_new_fence_is_said_at_once_after_a_refusal() -> None:
     double = AgentDouble()
     double.refusal = pb.Refusal(reason="StaleEpoch", message="epoch 4 is over", epoch=9)

@@ -5,10 +5,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
+
 from agent_double import AgentDouble, served
 from localcluster.waiting import eventually
 from weightrollout.api.status import Phase
-from weightrollout.controller.leader import Guard
+from weightrollout.controller import report
+from weightrollout.controller.leader import Guard, NotLeading
 from weightrollout.controller.term import Term
 from weightrollout.rollout.actions import Action, Plan
 from weightrollout.rollout.fleet import AgentFault, AgentView, Fleet
@@ -154,7 +157,9 @@ async def test_leader_without_the_lease_writes_nothing(ground: Ground) -> None:
     leader.leading = False
     async with leader.term():
         ground.rollout()
-        await asyncio.sleep(0.05)  # nothing can be waited for: nothing may happen
+        sample = ground.world.metrics.registry.get_sample_value
+        refused = ("weightrollout_pass_errors_total", {"reason": "NotLeading"})
+        await eventually(lambda: sample(*refused), SOON, "a pass was refused")
         assert ground.status_writes() == 0
         assert leader.fleets == []
 
@@ -172,7 +177,10 @@ async def test_write_on_top_of_an_old_body_is_made_again_on_the_new_one(ground: 
         )
 
 
-async def test_same_plan_again_writes_nothing(ground: Ground) -> None:
+async def test_same_plan_again_writes_nothing(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "COUNTERS_S", 0.0)
     ground.rollout()
     leader = Leader(ground)
     async with leader.term() as term:
@@ -224,6 +232,8 @@ async def test_deleted_rollout_is_left_alone_and_its_agents_are_let_go(ground: G
             ground.front.remove(f"{body_path()}/chat")
             ground.world.rollouts.forget("chat", body["metadata"]["uid"])
             await eventually(lambda: not double.watchers, SOON, "the agent is let go")
+            sample = ground.world.metrics.registry.get_sample_value
+            assert sample("weightrollout_pods", {"rollout": "chat", "class": "selected"}) is None
 
 
 def body_path() -> str:
@@ -241,6 +251,14 @@ async def test_new_pod_is_seen_without_being_waited_for(ground: Ground) -> None:
             SOON,
             "the pod is seen",
         )
+
+
+async def test_straggler_of_a_term_stays_out_when_the_process_leads_again() -> None:
+    guard = Guard(lambda: True, lambda why: None)
+    guard()
+    guard.revoke()
+    with pytest.raises(NotLeading):
+        guard()
 
 
 async def test_ended_term_leaves_no_task_behind(ground: Ground) -> None:

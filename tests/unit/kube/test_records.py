@@ -106,6 +106,17 @@ async def test_published_stable_is_read_back_as_it_was_meant(tmp_path: Path) -> 
         assert "ownerReferences" not in body["metadata"]
 
 
+async def test_stable_is_not_written_over_what_we_have_not_read(tmp_path: Path) -> None:
+    async with api_front(tmp_path) as (front, client):
+        store = Store(client, stable_source(client))
+        stable = Stable("uid-1", 4, "chat-1", "v1", "file:///m/", DIGEST)
+        await publish_stable(client, store, "chat", stable)
+        newer = front.objects["/api/v1/namespaces/ns/configmaps/chat.weightrollout"]
+        front.put("/api/v1/namespaces/ns/configmaps", newer)
+        with pytest.raises(Conflict):
+            await publish_stable(client, store, "chat", None)
+
+
 def test_stable_that_was_spoilt_by_hand_counts_as_not_published() -> None:
     metadata = {"name": "chat.weightrollout", "uid": "u", "resourceVersion": "1"}
     for text in ("not json", "[]", "{}"):
