@@ -20,7 +20,7 @@ def swap_again_at(pod: Pod, want: Ref) -> float | None:
         return None
     tried = pod.agent.attempts.get(want.digest or "") if pod.agent else None
     count = max(memory.failures, tried.attempts if tried else 0)
-    return memory.failed_at + min(SWAP_FIRST_S * 2.0 ** min(count, 16), SWAP_LONGEST_S)
+    return memory.failed_at + min(SWAP_FIRST_S * 2.0 ** min(max(count - 1, 0), 16), SWAP_LONGEST_S)
 
 
 def stage_again_at(pod: Pod, want: Ref) -> float | None:

@@ -230,7 +230,7 @@ def test_order_is_not_serving_then_oldest_then_name() -> None:
 
 @pytest.mark.parametrize(
     ("failures", "attempts", "seconds"),
-    [(1, 0, 10), (1, 1, 10), (2, 2, 20), (3, 0, 40), (9, 0, 300), (99, 0, 300)],
+    [(1, 0, 5), (1, 1, 5), (2, 2, 10), (3, 0, 20), (9, 0, 300), (99, 0, 300)],
 )
 def test_swaps_back_off_to_five_minutes(failures: int, attempts: int, seconds: float) -> None:
     tried = {digest("b"): AttemptsView(attempts, FailureClass.POD)}

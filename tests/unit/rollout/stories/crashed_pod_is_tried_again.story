@@ -32,23 +32,21 @@
     16 s  Progressing 2/3 available 2
           PutIn          Swapped: chat-2 serves b
     17 s  Progressing 2/3 available 3
-          hold BackOff/RetryBackOff: chat-1 is tried again after a pause: DrainTimeout: 3 requests still run
-    21 s  Progressing 2/3 available 3
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
-    21 s  Progressing 2/3 available 2
-    24 s  Progressing 2/3 available 2
+    17 s  Progressing 2/3 available 2
+    20 s  Progressing 2/3 available 2
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
-    25 s  Progressing 2/3 available 2
+    21 s  Progressing 2/3 available 2
           event          PodFailed: EngineCrashed: the engine process ended
           hold BackOff/RetryBackOff: chat-1 is tried again after a pause: EngineCrashed: the engine process ended
-    45 s  Progressing 2/3 available 2
+    31 s  Progressing 2/3 available 2
           Reserve        NotInService: chat-1 goes to b (not in service)
-    47 s  Progressing 2/3 available 2
+    33 s  Progressing 2/3 available 2
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
-    48 s  Progressing 3/3 available 2
+    34 s  Progressing 3/3 available 2
           PutIn          Swapped: chat-1 serves b
-    49 s  Progressing 3/3 available 3
+    35 s  Progressing 3/3 available 3
           RecordRevision AllPodsVerified: all 3 pods serve b
-    49 s  Complete 3/3 available 3
+    35 s  Complete 3/3 available 3
           PublishStable  StableChanged: new and restarted pods of chat load b
           event          RolloutComplete: all pods serve b

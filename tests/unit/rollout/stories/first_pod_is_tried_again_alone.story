@@ -18,14 +18,14 @@
           event          PodFailed: TransferFailed: the engine refused block 7
      7 s  Progressing 0/3 available 3
           hold BackOff/RetryBackOff: chat-0 is tried again after a pause: TransferFailed: the engine refused block 7
-    16 s  Progressing 0/3 available 3
+    11 s  Progressing 0/3 available 3
           Reserve        BudgetAllows: chat-0 goes to b (0 of 3 in use)
-    16 s  Progressing 0/3 available 2
-    19 s  Progressing 0/3 available 2
+    11 s  Progressing 0/3 available 2
+    14 s  Progressing 0/3 available 2
           SwapPod        Settled: chat-0 swaps to b: out of its endpoints and settled
-    20 s  Progressing 1/3 available 2
+    15 s  Progressing 1/3 available 2
           PutIn          Swapped: chat-0 serves b
           Reserve        BudgetAllows: chat-1 goes to b (1 of 3 in use)
           Reserve        BudgetAllows: chat-2 goes to b (2 of 3 in use)
           event          Proven: version b is proven on its first pod
-    20 s  Progressing 1/3 available 0
+    15 s  Progressing 1/3 available 0

@@ -18,25 +18,25 @@
           event          PodFailed: TransferFailed: the engine refused block 7
      7 s  Progressing 0/3 available 3
           hold BackOff/RetryBackOff: chat-0 is tried again after a pause: TransferFailed: the engine refused block 7
-    16 s  Progressing 0/3 available 3
+    11 s  Progressing 0/3 available 3
           Reserve        BudgetAllows: chat-0 goes to b (0 of 3 in use)
-    16 s  Progressing 0/3 available 2
-    19 s  Progressing 0/3 available 2
+    11 s  Progressing 0/3 available 2
+    14 s  Progressing 0/3 available 2
           SwapPod        Settled: chat-0 swaps to b: out of its endpoints and settled
-    20 s  Progressing 0/3 available 2
+    15 s  Progressing 0/3 available 2
           event          PodFailed: TransferFailed: the engine refused block 7
-    21 s  Progressing 0/3 available 3
+    16 s  Progressing 0/3 available 3
           hold BackOff/RetryBackOff: chat-0 is tried again after a pause: TransferFailed: the engine refused block 7
-    40 s  Progressing 0/3 available 3
+    25 s  Progressing 0/3 available 3
           Reserve        BudgetAllows: chat-0 goes to b (0 of 3 in use)
-    40 s  Progressing 0/3 available 2
-    43 s  Progressing 0/3 available 2
+    25 s  Progressing 0/3 available 2
+    28 s  Progressing 0/3 available 2
           SwapPod        Settled: chat-0 swaps to b: out of its endpoints and settled
-    44 s  Progressing 0/3 available 2
+    29 s  Progressing 0/3 available 2
           RecordRevision ProverFailed: chat-0 could not load it and no pod ever has: TransferFailed: the engine refused block 7
           event          RevisionRejected: version b: ProverFailed: chat-0 could not load it and no pod ever has: TransferFailed: the engine refused block 7
           event          PodFailed: TransferFailed: the engine refused block 7
-    44 s  RollingBack 3/3 available 2
+    29 s  RollingBack 3/3 available 2
           event          RollbackStarted: b was rejected (ProverFailed: chat-0 could not load it and no pod ever has: TransferFailed: the engine refused block 7); going back: 3 of 3 pods serve a
-    45 s  RolledBack 3/3 available 3
+    30 s  RolledBack 3/3 available 3
           event          RolledBack: b was rejected (ProverFailed: chat-0 could not load it and no pod ever has: TransferFailed: the engine refused block 7); the fleet serves a: publish a new version

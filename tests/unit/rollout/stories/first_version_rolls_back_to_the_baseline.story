@@ -33,37 +33,37 @@
           event          PodFailed: EngineCrashed: the engine process ended
     17 s  Progressing 2/3 available 3
           hold BackOff/RetryBackOff: chat-2 is tried again after a pause: EngineCrashed: the engine process ended
-    26 s  Progressing 2/3 available 3
+    21 s  Progressing 2/3 available 3
           Reserve        BudgetAllows: chat-2 goes to a (0 of 1 in use)
-    26 s  Progressing 2/3 available 2
-    29 s  Progressing 2/3 available 2
+    21 s  Progressing 2/3 available 2
+    24 s  Progressing 2/3 available 2
           SwapPod        Settled: chat-2 swaps to a: out of its endpoints and settled
-    30 s  Progressing 2/3 available 2
+    25 s  Progressing 2/3 available 2
           event          PodFailed: EngineCrashed: the engine process ended
-    31 s  Progressing 2/3 available 3
+    26 s  Progressing 2/3 available 3
           hold BackOff/RetryBackOff: chat-2 is tried again after a pause: EngineCrashed: the engine process ended
-    50 s  Progressing 2/3 available 3
+    35 s  Progressing 2/3 available 3
           Reserve        BudgetAllows: chat-2 goes to a (0 of 1 in use)
-    50 s  Progressing 2/3 available 2
-    53 s  Progressing 2/3 available 2
+    35 s  Progressing 2/3 available 2
+    38 s  Progressing 2/3 available 2
           SwapPod        Settled: chat-2 swaps to a: out of its endpoints and settled
-    54 s  Progressing 2/3 available 2
+    39 s  Progressing 2/3 available 2
           RecordRevision TooManyFailed: chat-2 failed for good, strategy.maxFailed is 0: EngineCrashed: the engine process ended
           event          RevisionRejected: version a: TooManyFailed: chat-2 failed for good, strategy.maxFailed is 0: EngineCrashed: the engine process ended
           event          PodFailed: EngineCrashed: the engine process ended
-    54 s  RollingBack 1/3 available 2
+    39 s  RollingBack 1/3 available 2
           event          RollbackStarted: a was rejected (TooManyFailed: chat-2 failed for good, strategy.maxFailed is 0: EngineCrashed: the engine process ended); going back: 1 of 3 pods serve default
-    55 s  RollingBack 1/3 available 3
+    40 s  RollingBack 1/3 available 3
           RestartEngine  BackToBaseline: chat-0 goes back to its base weights
           event          EngineRestartAsked: chat-0 goes back to its base weights
-    55 s  RollingBack 1/3 available 2
-    60 s  RollingBack 2/3 available 2
+    40 s  RollingBack 1/3 available 2
+    45 s  RollingBack 2/3 available 2
           PutIn          LabelDiffers: chat-0 serves default
-    61 s  RollingBack 2/3 available 3
+    46 s  RollingBack 2/3 available 3
           RestartEngine  BackToBaseline: chat-1 goes back to its base weights
           event          EngineRestartAsked: chat-1 goes back to its base weights
-    61 s  RollingBack 2/3 available 2
-    66 s  RollingBack 3/3 available 2
+    46 s  RollingBack 2/3 available 2
+    51 s  RollingBack 3/3 available 2
           PutIn          LabelDiffers: chat-1 serves default
-    67 s  RolledBack 3/3 available 3
+    52 s  RolledBack 3/3 available 3
           event          RolledBack: a was rejected (TooManyFailed: chat-2 failed for good, strategy.maxFailed is 0: EngineCrashed: the engine process ended); the fleet serves default: publish a new version

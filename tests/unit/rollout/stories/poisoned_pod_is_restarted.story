@@ -26,21 +26,21 @@
           RestartEngine  Poisoned: chat-1 holds neither the new weights nor the last good ones (ResendFailed: last good did not load)
           event          EngineRestartAsked: chat-1 holds neither the new weights nor the last good ones (ResendFailed: last good did not load)
           event          PodFailed: ResendFailed: last good did not load
-    21 s  Progressing 1/3 available 2
+    16 s  Progressing 1/3 available 2
           Reserve        NotInService: chat-1 goes to b (not in service)
-    23 s  Progressing 1/3 available 2
+    18 s  Progressing 1/3 available 2
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
-    24 s  Progressing 2/3 available 2
+    19 s  Progressing 2/3 available 2
           PutIn          Swapped: chat-1 serves b
-    25 s  Progressing 2/3 available 3
+    20 s  Progressing 2/3 available 3
           Reserve        BudgetAllows: chat-2 goes to b (0 of 1 in use)
-    25 s  Progressing 2/3 available 2
-    28 s  Progressing 2/3 available 2
+    20 s  Progressing 2/3 available 2
+    23 s  Progressing 2/3 available 2
           SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
-    29 s  Progressing 3/3 available 2
+    24 s  Progressing 3/3 available 2
           PutIn          Swapped: chat-2 serves b
-    30 s  Progressing 3/3 available 3
+    25 s  Progressing 3/3 available 3
           RecordRevision AllPodsVerified: all 3 pods serve b
-    30 s  Complete 3/3 available 3
+    25 s  Complete 3/3 available 3
           PublishStable  StableChanged: new and restarted pods of chat load b
           event          RolloutComplete: all pods serve b

@@ -32,41 +32,46 @@
     16 s  Progressing 2/3 available 2
           PutIn          Swapped: chat-2 serves b
     17 s  Progressing 2/3 available 3
-          hold BackOff/RetryBackOff: chat-1 is tried again after a pause: DrainTimeout: 3 requests still run
-    21 s  Progressing 2/3 available 3
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
-    21 s  Progressing 2/3 available 2
-    24 s  Progressing 2/3 available 2
+    17 s  Progressing 2/3 available 2
+    20 s  Progressing 2/3 available 2
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
-    26 s  Progressing 2/3 available 3
+    22 s  Progressing 2/3 available 3
           hold BackOff/RetryBackOff: chat-1 is tried again after a pause: DrainTimeout: 3 requests still run
-    45 s  Progressing 2/3 available 3
+    31 s  Progressing 2/3 available 3
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
-    45 s  Progressing 2/3 available 2
-    48 s  Progressing 2/3 available 2
+    31 s  Progressing 2/3 available 2
+    34 s  Progressing 2/3 available 2
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
-    50 s  Progressing 2/3 available 3
+    36 s  Progressing 2/3 available 3
           hold BackOff/RetryBackOff: chat-1 is tried again after a pause: DrainTimeout: 3 requests still run
-    89 s  Progressing 2/3 available 3
+    55 s  Progressing 2/3 available 3
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
-    89 s  Progressing 2/3 available 2
-    92 s  Progressing 2/3 available 2
+    55 s  Progressing 2/3 available 2
+    58 s  Progressing 2/3 available 2
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
-    94 s  Progressing 2/3 available 3
+    60 s  Progressing 2/3 available 3
           hold BackOff/RetryBackOff: chat-1 is tried again after a pause: DrainTimeout: 3 requests still run
-   173 s  Progressing 2/3 available 3
+    99 s  Progressing 2/3 available 3
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
-   173 s  Progressing 2/3 available 2
-   176 s  Progressing 2/3 available 2
+    99 s  Progressing 2/3 available 2
+   102 s  Progressing 2/3 available 2
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
-   178 s  Progressing 2/3 available 3
+   104 s  Progressing 2/3 available 3
           hold BackOff/RetryBackOff: chat-1 is tried again after a pause: DrainTimeout: 3 requests still run
-   337 s  Progressing 2/3 available 3
+   183 s  Progressing 2/3 available 3
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
-   337 s  Progressing 2/3 available 2
-   340 s  Progressing 2/3 available 2
+   183 s  Progressing 2/3 available 2
+   186 s  Progressing 2/3 available 2
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
-   342 s  Progressing 2/3 available 3
+   188 s  Progressing 2/3 available 3
+          hold BackOff/RetryBackOff: chat-1 is tried again after a pause: DrainTimeout: 3 requests still run
+   347 s  Progressing 2/3 available 3
+          Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
+   347 s  Progressing 2/3 available 2
+   350 s  Progressing 2/3 available 2
+          SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
+   352 s  Progressing 2/3 available 3
           hold BackOff/RetryBackOff: chat-1 is tried again after a pause: DrainTimeout: 3 requests still run
    616 s  Progressing 2/3 available 3
           RecordRevision ProgressDeadlineExceeded: no progress for progressDeadlineSeconds 600

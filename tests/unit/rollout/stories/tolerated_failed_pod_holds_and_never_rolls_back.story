@@ -41,23 +41,21 @@
     21 s  Progressing 3/4 available 3
           PutIn          Swapped: chat-3 serves b
     22 s  Progressing 3/4 available 4
-          hold BackOff/RetryBackOff: chat-2 is tried again after a pause: TransferFailed: the engine refused block 7
-    26 s  Progressing 3/4 available 4
           Reserve        BudgetAllows: chat-2 goes to b (0 of 1 in use)
+    22 s  Progressing 3/4 available 3
+    25 s  Progressing 3/4 available 3
+          SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
     26 s  Progressing 3/4 available 3
-    29 s  Progressing 3/4 available 3
-          SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
-    30 s  Progressing 3/4 available 3
           event          PodFailed: TransferFailed: the engine refused block 7
-    31 s  Progressing 3/4 available 4
+    27 s  Progressing 3/4 available 4
           hold BackOff/RetryBackOff: chat-2 is tried again after a pause: TransferFailed: the engine refused block 7
-    50 s  Progressing 3/4 available 4
+    36 s  Progressing 3/4 available 4
           Reserve        BudgetAllows: chat-2 goes to b (0 of 1 in use)
-    50 s  Progressing 3/4 available 3
-    53 s  Progressing 3/4 available 3
+    36 s  Progressing 3/4 available 3
+    39 s  Progressing 3/4 available 3
           SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
-    54 s  Progressing 3/4 available 3
+    40 s  Progressing 3/4 available 3
           event          PodFailed: TransferFailed: the engine refused block 7
-    55 s  Progressing 3/4 available 4
+    41 s  Progressing 3/4 available 4
           event          Held: PodsFailed: chat-2 used up repair.retries 2 (3 attempts, the last one: TransferFailed: the engine refused block 7): replace the pod or publish a new version
           hold Failed/PodsFailed: chat-2 used up repair.retries 2 (3 attempts, the last one: TransferFailed: the engine refused block 7): replace the pod or publish a new version

@@ -41,47 +41,45 @@
     21 s  Progressing 3/4 available 3
           PutIn          Swapped: chat-3 serves b
     22 s  Progressing 3/4 available 4
-          hold BackOff/RetryBackOff: chat-2 is tried again after a pause: TransferFailed: the engine refused block 7
-    26 s  Progressing 3/4 available 4
           Reserve        BudgetAllows: chat-2 goes to b (0 of 1 in use)
+    22 s  Progressing 3/4 available 3
+    25 s  Progressing 3/4 available 3
+          SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
     26 s  Progressing 3/4 available 3
-    29 s  Progressing 3/4 available 3
-          SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
-    30 s  Progressing 3/4 available 3
           event          PodFailed: TransferFailed: the engine refused block 7
-    31 s  Progressing 3/4 available 4
+    27 s  Progressing 3/4 available 4
           hold BackOff/RetryBackOff: chat-2 is tried again after a pause: TransferFailed: the engine refused block 7
-    50 s  Progressing 3/4 available 4
+    36 s  Progressing 3/4 available 4
           Reserve        BudgetAllows: chat-2 goes to b (0 of 1 in use)
-    50 s  Progressing 3/4 available 3
-    53 s  Progressing 3/4 available 3
+    36 s  Progressing 3/4 available 3
+    39 s  Progressing 3/4 available 3
           SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
-    54 s  Progressing 3/4 available 3
+    40 s  Progressing 3/4 available 3
           RecordRevision TooManyFailed: chat-2 failed for good, strategy.maxFailed is 0: TransferFailed: the engine refused block 7
           event          RevisionRejected: version b: TooManyFailed: chat-2 failed for good, strategy.maxFailed is 0: TransferFailed: the engine refused block 7
           event          PodFailed: TransferFailed: the engine refused block 7
-    54 s  RollingBack 1/4 available 3
+    40 s  RollingBack 1/4 available 3
           event          RollbackStarted: b was rejected (TooManyFailed: chat-2 failed for good, strategy.maxFailed is 0: TransferFailed: the engine refused block 7); going back: 1 of 4 pods serve a
-    55 s  RollingBack 1/4 available 4
+    41 s  RollingBack 1/4 available 4
           Reserve        BudgetAllows: chat-0 goes to a (0 of 1 in use)
-    55 s  RollingBack 1/4 available 3
-    58 s  RollingBack 1/4 available 3
+    41 s  RollingBack 1/4 available 3
+    44 s  RollingBack 1/4 available 3
           SwapPod        Settled: chat-0 swaps to a: out of its endpoints and settled
-    59 s  RollingBack 2/4 available 3
+    45 s  RollingBack 2/4 available 3
           PutIn          Swapped: chat-0 serves a
-    60 s  RollingBack 2/4 available 4
+    46 s  RollingBack 2/4 available 4
           Reserve        BudgetAllows: chat-1 goes to a (0 of 1 in use)
-    60 s  RollingBack 2/4 available 3
-    63 s  RollingBack 2/4 available 3
+    46 s  RollingBack 2/4 available 3
+    49 s  RollingBack 2/4 available 3
           SwapPod        Settled: chat-1 swaps to a: out of its endpoints and settled
-    64 s  RollingBack 3/4 available 3
+    50 s  RollingBack 3/4 available 3
           PutIn          Swapped: chat-1 serves a
-    65 s  RollingBack 3/4 available 4
+    51 s  RollingBack 3/4 available 4
           Reserve        BudgetAllows: chat-3 goes to a (0 of 1 in use)
-    65 s  RollingBack 3/4 available 3
-    68 s  RollingBack 3/4 available 3
+    51 s  RollingBack 3/4 available 3
+    54 s  RollingBack 3/4 available 3
           SwapPod        Settled: chat-3 swaps to a: out of its endpoints and settled
-    69 s  RollingBack 4/4 available 3
+    55 s  RollingBack 4/4 available 3
           PutIn          Swapped: chat-3 serves a
-    70 s  RolledBack 4/4 available 4
+    56 s  RolledBack 4/4 available 4
           event          RolledBack: b was rejected (TooManyFailed: chat-2 failed for good, strategy.maxFailed is 0: TransferFailed: the engine refused block 7); the fleet serves a: publish a new version
