@@ -8,8 +8,8 @@ async with one_pod(tmp_path) as pod:
 
 import asyncio
 import os
+import random
 import signal
-import socket
 import sys
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -26,6 +26,7 @@ from simulator.answers import answer
 from simulator.process import TESTS, EngineProcess, engine_process
 from weightrollout.agent.main import parse, serve
 from weightrollout.agent.service import REFUSAL_KEY
+from weightrollout.api import names
 from weightrollout.wire.agent import agent_pb2 as pb
 from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
 
@@ -49,8 +50,7 @@ class Refusal(Exception):
 
 
 class Agent(Protocol):
-    http_port: int
-    grpc_port: int
+    host: str
 
     async def start(self) -> None: ...
 
@@ -62,8 +62,7 @@ class AgentTask:
     """The agent in this process: starts at once, cannot be killed."""
 
     arguments: tuple[str, ...]
-    grpc_port: int = field(default_factory=lambda: free_port())
-    http_port: int = field(default_factory=lambda: free_port())
+    host: str = field(default_factory=lambda: own_address())
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
 
@@ -84,8 +83,7 @@ class AgentTask:
 class AgentProcess:
     arguments: tuple[str, ...]
     log: Path
-    grpc_port: int = field(default_factory=lambda: free_port())
-    http_port: int = field(default_factory=lambda: free_port())
+    host: str = field(default_factory=lambda: own_address())
     process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
@@ -107,8 +105,8 @@ class AgentProcess:
 
 def _binds(agent: Agent) -> tuple[str, ...]:
     return (
-        f"--grpc-bind=127.0.0.1:{agent.grpc_port}",
-        f"--http-bind=127.0.0.1:{agent.http_port}",
+        f"--grpc-bind={agent.host}:{names.DEFAULT_GRPC_PORT}",
+        f"--http-bind={agent.host}:{names.DEFAULT_HTTP_PORT}",
     )
 
 
@@ -240,7 +238,7 @@ class OnePod:
         timeout = aiohttp.ClientTimeout(total=5)
         async with (
             aiohttp.ClientSession(timeout=timeout) as session,
-            session.get(f"http://127.0.0.1:{self.agent.http_port}/readyz") as response,
+            session.get(f"http://{self.agent.host}:{names.DEFAULT_HTTP_PORT}/readyz") as response,
         ):
             body: dict[str, Any] = await response.json()
             return response.status, body.get("reason", "")
@@ -248,7 +246,7 @@ class OnePod:
     async def metrics(self) -> str:
         async with (
             aiohttp.ClientSession() as session,
-            session.get(f"http://127.0.0.1:{self.agent.http_port}/metrics") as response,
+            session.get(f"http://{self.agent.host}:{names.DEFAULT_HTTP_PORT}/metrics") as response,
         ):
             return await response.text()
 
@@ -283,7 +281,7 @@ async def one_pod(tmp_path: Path, *, killable: bool = False, **flags: Any) -> As
             AgentProcess(all_flags, tmp_path / "agent.log") if killable else AgentTask(all_flags)
         )
         channel = grpc.aio.insecure_channel(
-            f"127.0.0.1:{agent.grpc_port}",
+            f"{agent.host}:{names.DEFAULT_GRPC_PORT}",
             options=(
                 ("grpc.initial_reconnect_backoff_ms", 50),
                 ("grpc.min_reconnect_backoff_ms", 50),
@@ -298,10 +296,9 @@ async def one_pod(tmp_path: Path, *, killable: bool = False, **flags: Any) -> As
             await agent.end()
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def own_address() -> str:
+    """Of 127.64/10: a port that is free now may be taken while the agent is down; this is not."""
+    return f"127.{random.randrange(64, 128)}.{random.randrange(256)}.{random.randrange(1, 255)}"
 
 
 async def _told(call: Awaitable[T]) -> T:

@@ -11,7 +11,7 @@ from typing import Final
 
 from demo import payload, scenes
 from demo.payload import Checkpoint, Size
-from demo.screen import INDENT, Screen, Watch, fail
+from demo.screen import INDENT, Screen, Watch, fail, run
 from fleet.manifests import ENGINE_HTTP, FleetSpec
 from fleet.traffic import Tally, Traffic
 from fleet.world import World
@@ -85,9 +85,9 @@ async def set_up(
 async def play(
     stage: scenes.Stage, v2: Checkpoint, v3: Checkpoint, corrupt: Path, wrong: Checkpoint
 ) -> None:
-    stage.screen.scene(1, "new weights for every pod, in place")
-    await stage.apply(v2.weights)  # so that the watch has something to show
-    async with Watch(stage.screen, stage.world.cluster.kubeconfig, NAMESPACE, scenes.NAME):
+    kubeconfig = stage.world.cluster.kubeconfig
+    async with Watch(stage.screen, kubeconfig, NAMESPACE):
+        stage.screen.scene(1, "new weights for every pod, in place")
         await scenes.roll(stage, v2)
         stage.screen.scene(2, "an engine is killed in mid-rollout")
         await scenes.kill_an_engine(stage, v3)
@@ -95,6 +95,7 @@ async def play(
         await scenes.corrupt_checkpoint(stage, corrupt, v3)
         stage.screen.scene(4, "weights that load but answer wrong")
         await scenes.failing_prompts(stage, wrong, v3)
+    await run(stage.screen, kubeconfig, NAMESPACE, "kubectl", "weightrollout", "status", "chat")
 
 
 def summarise(stage: scenes.Stage, tally: Tally) -> int:

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import time
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import DEVNULL, PIPE, Process
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -32,9 +32,9 @@ class Screen:
 
 
 class Watch:
-    """`kubectl get wr NAME -w` beside the scenes; its lines go to the screen."""
+    """`kubectl get wr -w` beside the scenes; its lines go to the screen."""
 
-    def __init__(self, screen: Screen, kubeconfig: Path, namespace: str, name: str) -> None:
+    def __init__(self, screen: Screen, kubeconfig: Path, namespace: str) -> None:
         self._screen = screen
         self._argv = (
             "kubectl",
@@ -42,14 +42,15 @@ class Watch:
             f"--namespace={namespace}",
             "get",
             "wr",
-            name,
             "-w",
         )
         self._process: Process | None = None
         self._reader: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        self._process = await asyncio.create_subprocess_exec(*self._argv, stdout=PIPE, stderr=None)
+        self._process = await asyncio.create_subprocess_exec(
+            *self._argv, stdout=PIPE, stderr=DEVNULL
+        )
         self._reader = asyncio.create_task(self._print(self._process))
         return self
 
@@ -75,6 +76,17 @@ class Watch:
             if news != shown:
                 self._screen.say(text)
             shown = news
+
+
+async def run(screen: Screen, kubeconfig: Path, namespace: str, *command: str) -> None:
+    """Run one of our commands as a user would and show what it prints."""
+    screen.say(f"$ {' '.join(command)}")
+    where = (f"--kubeconfig={kubeconfig}", f"--namespace={namespace}")
+    program = str(Path(sys.executable).with_name("kubectl-weightrollout"))
+    process = await asyncio.create_subprocess_exec(program, *command[2:], *where, stdout=PIPE)
+    printed, _ = await process.communicate()
+    for line in printed.decode().splitlines():
+        screen.more(line)
 
 
 def fail(text: str) -> None:

@@ -133,11 +133,18 @@ def _saw(state: SwapState, saw: Saw, time: Time) -> SwapState:
     case = Case(state.holds, state.step, state.looking, _sight(state, state.looking, saw))
     move = row_for(case).move
     state = replace(state, looking=None)
-    if case.answer is Answer.OK and move not in (Move.GO_ON, Move.SKIP_RESUME):
+    if case.answer is Answer.OK and _is_doubted(state.step, move):
         state = _blame(state, UNCONFIRMED[state.step])
     if state.step not in (Step.FINISH, Step.LABEL):
         state = replace(state, version_before=saw.version)
     return _apply(state, move, case, time)
+
+
+def _is_doubted(step: Step, move: Move) -> bool:
+    """What was seen contradicts a good answer."""
+    if step is Step.PAUSE and move is Move.END_UNTOUCHED:
+        return True
+    return move in (Move.SEND_AGAIN, Move.LABEL, Move.RESEND)
 
 
 def _sight(state: SwapState, answer: Answer, saw: Saw) -> Sight:

@@ -5,6 +5,7 @@ state. Decides nothing: it sends one call, or reads back, and gives the machine 
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, assert_never
@@ -19,6 +20,8 @@ from weightrollout.swap.book import Timing, Transaction, view
 from weightrollout.swap.journal import JournalUnwritable
 from weightrollout.swap.machine import Answered, Blind, Event, Failed, Saw, Time, Todo
 from weightrollout.swap.records import Answer, Failure, Holds, Source, Step, SwapState
+
+log = logging.getLogger(__name__)
 
 #: Longest wait for one call, in seconds. Update and Prepared take what the attempt has left.
 CALL_S: Final = {
@@ -141,6 +144,7 @@ class SwapRun:
                     event = await self._look(before)
                 case never:
                     assert_never(never)
+            _log(before, event)
             self.state = machine.advance(before, event, self._time(event))
             self._moved(before)
 
@@ -287,6 +291,12 @@ class SwapRun:
             await asyncio.sleep(BLIND_PACE_S)
             return Blind(f"{error.reason}: {error.message}")
         return Saw(info.instance, paused, version)
+
+
+def _log(state: SwapState, event: Event) -> None:
+    """What went wrong is for people at once, the rest for whoever asks for it."""
+    level = logging.WARNING if isinstance(event, Failed) else logging.DEBUG
+    log.log(level, "swap %s: %s, holds %s: %s", state.txn, state.step, state.holds, event)
 
 
 def _transfer(state: SwapState) -> Transfer:

@@ -75,8 +75,14 @@ def test_pause_that_failed_and_paused_is_resumed_and_nothing_has_happened() -> N
     assert (state.step, state.holds) == (Step.RESUME, Holds.OLD)
     state = advance(advance(state, OK, Time.IN_TIME), saw(paused=False), Time.IN_TIME)
     assert state.outcome is Outcome.UNTOUCHED
+    assert state.failure == failed(reason="PauseFailed").failure
+
+
+def test_pause_that_did_nothing_is_noticed() -> None:
+    state = play(OK, OK, OK, OK, saw(paused=False))
+    assert state.outcome is Outcome.UNTOUCHED
     assert state.failure is not None
-    assert state.failure.reason == "PauseFailed"
+    assert state.failure.reason == "PauseNotConfirmed"
 
 
 def test_refused_start_leaves_the_old_weights_whole() -> None:
