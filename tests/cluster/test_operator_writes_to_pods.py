@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from crd_install import install_crd
+from fleet.manifests import weight_rollout
 from localcluster.access import Cluster
 from localcluster.api import Api
 from weightrollout.clock import SystemClock
@@ -25,7 +27,7 @@ from weightrollout.kube.revisions import (
 from weightrollout.kube.store import Store
 
 GATE = "weightrollout.dev/Serving"
-OWNER = Owner("chat", "6ba7b810-9dad-11d1-80b4-00c04fd430c8")
+ANOTHER_UID = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
 
 
 def allowed() -> None:
@@ -58,6 +60,15 @@ async def pod(api: Api, namespace: str) -> dict[str, Any]:
     ready = {"type": "Ready", "status": "False", "reason": "ReadinessGatesNotReady"}
     body = {"status": {"phase": "Running", "conditions": [ready]}}
     return await api.patch(f"{path}/chat-0/status", body)
+
+
+@pytest.fixture
+async def owner(api: Api, namespace: str) -> Owner:
+    """A real one: the garbage collector takes what an owner that never was is said to own."""
+    await install_crd(api)
+    body = weight_rollout("chat", {"version": "v1", "uri": "file:///m/"})
+    made = await api.apply({**body, "metadata": {**body["metadata"], "namespace": namespace}})
+    return Owner("chat", made["metadata"]["uid"])
 
 
 async def stored(client: Client, pod: dict[str, Any]) -> tuple[Store[Pod], str]:
@@ -109,11 +120,11 @@ async def test_write_meant_for_a_pod_that_was_recreated_is_refused(
     store, _ = await stored(client, pod)
     record = store.get("chat-0")
     assert record is not None
-    older = {**pod, "metadata": {**pod["metadata"], "uid": OWNER.uid}}
+    older = {**pod, "metadata": {**pod["metadata"], "uid": ANOTHER_UID}}
     store.learn(older)  # as if the picture were behind: the name is the same, the pod is not
     with pytest.raises(PodGone):
         await PodWriter(client, SystemClock()).write(
-            store, "chat-0", OWNER.uid, lambda _, ours: replace(ours, version_label="v2"), allowed
+            store, "chat-0", ANOTHER_UID, lambda _, ours: replace(ours, version_label="v2"), allowed
         )
     found = await api.get(f"/api/v1/namespaces/{client.namespace}/pods/chat-0")
     assert "weightrollout.dev/version" not in found["metadata"]["labels"]
@@ -133,19 +144,21 @@ async def test_kubelet_that_wrote_in_between_costs_a_second_try(
     assert record.version_label == "v2"
 
 
-async def test_revision_takes_a_digest_and_a_verdict_after_its_birth(client: Client) -> None:
+async def test_revision_takes_a_digest_and_a_verdict_after_its_birth(
+    client: Client, owner: Owner
+) -> None:
     """Data that came by POST would be refused as immutable here, for its white space alone."""
     store = Store(client, revision_source(client))
     content = Content("v1", "file:///models/a&b <ü>/", "")
-    await create_revision(client, store, "chat-1", OWNER, content, Facts(1, "", "", "", "", ""))
+    await create_revision(client, store, "chat-1", owner, content, Facts(1, "", "", "", "", ""))
     first = store.get("chat-1")
     assert first is not None
     pinned = Facts(1, "sha256:" + "a" * 64, "", "DigestPinned", "found by chat-0", "")
-    await write_revision(client, store, first, OWNER, pinned)
+    await write_revision(client, store, first, owner, pinned)
     second = store.get("chat-1")
     assert second is not None
     verdict = replace(pinned, verdict="Verified", time="2026-11-29T10:00:00Z", number=2)
-    await write_revision(client, store, second, OWNER, verdict)
+    await write_revision(client, store, second, owner, verdict)
     third = store.get("chat-1")
     assert third is not None
     assert (third.number, third.verdict, third.pinned_digest) == (
@@ -154,16 +167,18 @@ async def test_revision_takes_a_digest_and_a_verdict_after_its_birth(client: Cli
         pinned.pinned_digest,
     )
     with pytest.raises(Conflict):
-        await write_revision(client, store, second, OWNER, pinned)
+        await write_revision(client, store, second, owner, pinned)
 
 
-async def test_revision_that_exists_is_learned_and_not_written_over(client: Client) -> None:
+async def test_revision_that_exists_is_learned_and_not_written_over(
+    client: Client, owner: Owner
+) -> None:
     store = Store(client, revision_source(client))
     content = Content("v1", "file:///m/", "")
     pinned = Facts(1, "sha256:" + "a" * 64, "", "", "", "")
-    await create_revision(client, store, "chat-1", OWNER, content, pinned)
+    await create_revision(client, store, "chat-1", owner, content, pinned)
     late = Store(client, revision_source(client))
-    await create_revision(client, late, "chat-1", OWNER, content, Facts(1, "", "", "", "", ""))
+    await create_revision(client, late, "chat-1", owner, content, Facts(1, "", "", "", "", ""))
     known = late.get("chat-1")
     assert known is not None
     assert known.pinned_digest == pinned.pinned_digest

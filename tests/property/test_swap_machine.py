@@ -7,19 +7,8 @@ from hypothesis import strategies as st
 
 from weightrollout.api.spec import PauseMode
 from weightrollout.api.swap import FailureClass, Outcome
-from weightrollout.swap.machine import (
-    Answered,
-    Blind,
-    Event,
-    Failed,
-    Saw,
-    Time,
-    Todo,
-    advance,
-    begin,
-    recover,
-    todo,
-)
+from weightrollout.swap.events import Answered, Blind, Event, Failed, Saw, Time
+from weightrollout.swap.machine import Todo, advance, begin, recover, todo
 from weightrollout.swap.records import Answer, Content, Failure, Step, SwapRequest, SwapState
 
 OLD = Content("rev-1", "v1", "file:///v1", "sha256:" + "1" * 64)

@@ -30,9 +30,6 @@ MERGE: Final = (
     "application/merge-patch+json"  # never for a list that others write too, such as conditions
 )
 JSON: Final = "application/json"
-#: The server re-writes YAML compactly, and keeps JSON as it was sent. A later patch is compared with
-#: its own compact form, so an object with raw data (ControllerRevision) must be created compactly.
-YAML: Final = "application/yaml"
 
 IN_FLIGHT: Final = 16  # more gave no throughput on a real server, only latency
 DEADLINE_S: Final = 15.0
@@ -85,7 +82,7 @@ class Client:
         return await self.request("GET", path, query=query)
 
     async def create(self, path: str, body: Json, query: Mapping[str, str] | None = None) -> Json:
-        return await self.request("POST", path, query=query, body=body, content_type=YAML)
+        return await self.request("POST", path, query=query, body=body)
 
     async def replace(self, path: str, body: Json) -> Json:
         return await self.request("PUT", path, body=body)
@@ -171,7 +168,7 @@ class Client:
                 header_params=headers,
                 auth_settings=["BearerToken"],
             )
-            sent = _as_yaml(body) if content_type in (APPLY, YAML) else body
+            sent = _as_yaml(body) if content_type == APPLY else body
             answer = await self._api.call_api(method, url, headers, sent, _request_timeout=timeout)
         except (aiohttp.ClientError, OSError, ApiException) as lost:
             self._observe(verb, 0)

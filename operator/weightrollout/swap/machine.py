@@ -9,11 +9,12 @@ process: a crash is a call with an unknown outcome (`recover`).
                                                     Prompts -> Pause Close Init ...   undone
 """
 
-from dataclasses import dataclass, replace
-from enum import Enum, StrEnum, auto
+from dataclasses import replace
+from enum import StrEnum
 from typing import Final, assert_never
 
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
+from weightrollout.swap.events import Answered, Blind, Event, Failed, Saw, Time
 from weightrollout.swap.records import (
     Answer,
     Failure,
@@ -46,42 +47,6 @@ UNCONFIRMED: Final = {
         FailureClass.POD, "VersionNotConfirmed", "the version was set, but another is reported"
     ),
 }
-
-
-class Time(Enum):
-    IN_TIME = auto()
-    LATE = auto()  # the attempt's deadline has passed: the target is given up
-    OVER = auto()  # and the engine could not be read back for the whole grace after it
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """The call was answered well."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    answer: Answer  # not OK
-    failure: Failure
-
-
-@dataclass(frozen=True, slots=True)
-class Saw:
-    """The engine was read back."""
-
-    instance: str
-    paused: bool
-    version: str
-
-
-@dataclass(frozen=True, slots=True)
-class Blind:
-    """The engine could not be read back."""
-
-    message: str
-
-
-Event = Answered | Failed | Saw | Blind
 
 
 class Todo(StrEnum):

@@ -4,18 +4,8 @@ from dataclasses import replace
 
 from weightrollout.api.spec import PauseMode
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
-from weightrollout.swap.machine import (
-    Answered,
-    Blind,
-    Event,
-    Failed,
-    Saw,
-    Time,
-    advance,
-    begin,
-    phase,
-    recover,
-)
+from weightrollout.swap.events import Answered, Blind, Event, Failed, Saw, Time
+from weightrollout.swap.machine import advance, begin, phase, recover
 from weightrollout.swap.records import Answer, Content, Failure, Holds, Step, SwapRequest, SwapState
 
 OLD = Content("rev-1", "v1", "file:///v1", "sha256:" + "1" * 64)
