@@ -25,7 +25,7 @@ check: $(READY) ## format, lint, types, import contracts, generated files
 	$(BIN)/ruff format --check operator tests proto
 	$(BIN)/ruff check operator tests proto
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache --no-timings
+	$(BIN)/lint-imports --no-cache
 	$(PY) proto/generate.py --check
 	$(PY) -m weightrollout.api.schema --check
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 import pytest
+
 from fleet.manifests import FleetSpec, weight_rollout
 from fleet.operator_process import OperatorProcess
 from fleet.world import World
 from localcluster.virtual_node import VirtualNode
 from localcluster.waiting import eventually
-
 from weightrollout.api import names
 
 Json = dict[str, Any]
