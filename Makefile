@@ -27,7 +27,7 @@ check: $(READY) ## format, lint, types, import contracts, generated files
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(PY) proto/generate.py --check
-	$(PY) -m weightrollout.api.schema --check
+	$(PY) -m weightrollout.api.generate --check
 
 format: $(READY) ## format and fix what a machine can fix
 	$(BIN)/ruff format operator tests proto
@@ -35,7 +35,7 @@ format: $(READY) ## format and fix what a machine can fix
 
 generate: $(READY) ## stubs, CRD and API reference from their sources
 	$(PY) proto/generate.py
-	$(PY) -m weightrollout.api.schema --write
+	$(PY) -m weightrollout.api.generate --write
 
 test: check test-unit test-contract test-cluster ## every tier that this machine can run
 

@@ -1,8 +1,8 @@
 """Write what is made from the types: the CRD and the API reference. For a checkout, not for the wheel.
 
-python -m weightrollout.api.schema           print the CRD
-python -m weightrollout.api.schema --write   write crds/ and docs/api.md
-python -m weightrollout.api.schema --check   fail when they differ from the types
+python -m weightrollout.api.generate           print the CRD
+python -m weightrollout.api.generate --write   write crds/ and docs/api.md
+python -m weightrollout.api.generate --check   fail when they differ from the types
 """
 
 import sys
@@ -47,3 +47,7 @@ def main(arguments: Sequence[str]) -> int:
             sys.stderr.write(__doc__ or "")
             return 2
     return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

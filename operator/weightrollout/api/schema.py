@@ -1,6 +1,6 @@
 """The CustomResourceDefinition, made from the types of this room.
 
-`python -m weightrollout.api.schema --write` puts it into crds/; `--check` compares (see `generate`).
+`python -m weightrollout.api.generate --write` puts it into crds/; `--check` compares (see `generate`).
 """
 
 import hashlib
@@ -128,11 +128,3 @@ def as_yaml() -> str:
         custom_resource_definition(), sort_keys=False, width=100, allow_unicode=True
     )
     return HEADER + text
-
-
-if __name__ == "__main__":
-    import sys
-
-    from weightrollout.api.generate import main
-
-    raise SystemExit(main(sys.argv[1:]))
