@@ -15,10 +15,10 @@ help: ## this list
 
 setup: $(READY) ## the virtual environment with everything that the other targets need
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml constraints.txt
 	@echo "setup: virtual environment in $(VENV) (about a minute the first time)"
 	@test -x $(PY) || python3 -m venv $(VENV)
-	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
 check: $(READY) ## format, lint, types, import contracts, generated files
