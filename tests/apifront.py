@@ -76,8 +76,7 @@ class ApiFront:
             case "PUT" | "PATCH":
                 return self._change(request, json.loads(await request.text()))
             case _:
-                self.remove(request.path)
-                return web.json_response({"kind": "Status"})
+                return self._delete(request.path, json.loads(await request.text() or "{}"))
 
     def _get(self, request: web.Request) -> web.Response:
         if request.path in self.objects:
@@ -123,6 +122,16 @@ class ApiFront:
         if changed == known:
             return web.json_response(known)
         return web.json_response(self._store(path, changed, "MODIFIED"))
+
+    def _delete(self, path: str, options: Json) -> web.Response:
+        known = self.objects.get(path)
+        if known is None:
+            return refusal(404, "NotFound")
+        wanted = options.get("preconditions") or {}
+        if any(known["metadata"][key] != value for key, value in wanted.items()):
+            return refusal(409, "Conflict")
+        self.remove(path)
+        return web.json_response({"kind": "Status"})
 
     def _store(self, path: str, body: Json, event: str) -> Json:
         self._version += 1

@@ -18,7 +18,7 @@ NAMESPACED: Final[tuple[Json, ...]] = (
     {
         "apiGroups": ["apps"],
         "resources": ["controllerrevisions"],
-        "verbs": ["get", "list", "watch", "create", "patch"],
+        "verbs": ["get", "list", "watch", "create", "patch", "delete"],
     },
     {
         "apiGroups": [""],

@@ -3,11 +3,12 @@
 Each is written from the rule, not from the planner's code, so that both can be wrong only apart.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from weightrollout.api.quantity import limit
 from weightrollout.api.spec import Mode, TakeOut
-from weightrollout.rollout.actions import Plan, Reserve, RestartEngine, Stage, SwapPod
+from weightrollout.rollout.actions import Plan, PruneRevision, Reserve, RestartEngine, Stage, SwapPod
 from weightrollout.rollout.fleet import AgentView, Doing, Fleet, Ref, Verdict
 from weightrollout.rollout.simulate import ToyWorld
 from weightrollout.rollout.toypod import ToyPod
@@ -37,6 +38,7 @@ class Watcher:
         self._joiners_get_what_is_proven(fleet, plan)
         self._one_pod_proves()
         self._mode_is_obeyed(fleet, plan)
+        self._history_keeps_what_is_used(fleet, plan)
         self._counts_add_up(fleet, plan)
         return plan
 
@@ -141,6 +143,23 @@ class Watcher:
                 serves = self._serves_traffic(fleet, action.pod_uid)
                 assert not serves, f"Paused, and the serving {action.pod} is touched"
 
+    # Stable, target, desired and what a pod serves are never pruned.
+    def _history_keeps_what_is_used(self, fleet: Fleet, plan: Plan) -> None:
+        pruned = {
+            action.revision for action in plan.actions if isinstance(action, PruneRevision)
+        }
+        if not pruned:
+            return
+        status = plan.status
+        used = {ref.revision for ref in (status.target, status.stable, status.desired) if ref}
+        used |= {ref.revision for toy in self.world.pods for ref in _refs_of(toy)}
+        used |= {fleet.published.revision} if fleet.published else set()
+        assert not pruned & used, f"history: {pruned & used} pruned while in use"
+        left = [each for each in fleet.revisions if each.ref.revision not in pruned]
+        newest = max(each.number for each in fleet.revisions)
+        assert any(each.number == newest for each in left), "history: the newest number is lost"
+        assert len([each for each in left if each.ref.revision not in used]) >= 10, "history: short"
+
     def _counts_add_up(self, fleet: Fleet, plan: Plan) -> None:
         pods = plan.status.pods
         classes = (
@@ -207,3 +226,14 @@ def _is_busy_with(toy: ToyPod, revision: str) -> bool:
     if swapping and toy.transaction is not None:
         return toy.transaction.weights.revision == revision
     return reserved and not toy.terminating
+
+
+def _refs_of(toy: ToyPod) -> Iterator[Ref]:
+    """All that this pod holds, goes back to or is on its way to. A silent one has only its marks."""
+    if toy.loaded is not None and toy.loaded.version == toy.version_label:
+        yield toy.loaded
+    if toy.fault is not None:
+        return
+    yield from (ref for ref in (toy.loaded, toy.told, toy.last_good) if ref is not None)
+    if toy.swapping and toy.transaction is not None:
+        yield toy.transaction.weights

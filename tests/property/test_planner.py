@@ -1,6 +1,7 @@
 """Random fleets, random trouble, random order: no invariant breaks, and it never stands still
 without saying why. Then the trouble ends, and the newest version must reach every pod."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
@@ -27,8 +28,9 @@ from planning.worlds import (
 from weightrollout.api.spec import Mode, OnFailure, Repair, Strategy, Swap, WeightRolloutSpec
 from weightrollout.api.status import Phase, WeightRolloutStatus
 from weightrollout.rollout.actions import Plan
-from weightrollout.rollout.fleet import AgentFault, Doing, Memory
+from weightrollout.rollout.fleet import AgentFault, Doing, Memory, Ref, Revision, Verdict
 from weightrollout.rollout.plan import plan
+from weightrollout.rollout.revisions import revision_name
 from weightrollout.rollout.simulate import Checkpoint, ToyWorld
 from weightrollout.rollout.toypod import COMMITTED
 
@@ -66,6 +68,8 @@ class Chaos:
         if random.random() < 0.6:
             self.world.checkpoints[uri("a")] = good("a")
             serving(self.world, "a")
+        if random.random() < 0.5:
+            self.world.revisions = (*self.world.revisions, *self._long_history())
         self.watcher = Watcher(self.world)
         self.gated = gated
         self.born = len(pods)
@@ -74,6 +78,15 @@ class Chaos:
         stage = self.random.choice([None, None, None, NO_STORE, TRUNCATED])
         swap = self.random.choice([COMMITTED, COMMITTED, COMMITTED, PROMPT_FAILED, POISONED])
         return Checkpoint(digest(version), stage, swap)
+
+    def _long_history(self) -> Iterator[Revision]:
+        """Newer than what the fleet serves, so that pruning reaches for that as well."""
+        for number in range(2, 2 + 12):
+            version = f"old-{number}"
+            name = revision_name("chat", weights(version))
+            ref = Ref(name, version, uri(version), f"sha256:{number:064x}")
+            verdict = self.random.choice([None, Verdict.REJECTED])
+            yield Revision(ref, number, digest_given=False, verdict=verdict)
 
     def trouble(self) -> None:
         world, random = self.world, self.random

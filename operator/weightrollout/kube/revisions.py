@@ -132,14 +132,32 @@ async def create_revision(
     facts: Facts,
 ) -> None:
     """Where it exists already it is only learned: an earlier leader may have written more to it."""
-    try:
-        await reread_revision(client, store, name)
-    except NotFound:
+    if not await reread_revision(client, store, name):
         await _apply(client, store, _body(name, owner, content, facts))
 
 
-async def reread_revision(client: Client, store: Store[RevisionRecord], name: str) -> None:
-    store.learn(await client.get(f"{revisions_path(client)}/{name}"))
+async def reread_revision(client: Client, store: Store[RevisionRecord], name: str) -> bool:
+    """Bring our picture up to date. False: it is gone."""
+    known = store.get(name)
+    try:
+        store.learn(await client.get(f"{revisions_path(client)}/{name}"))
+    except NotFound:
+        if known is not None:
+            store.drop(name, known.uid)
+        return False
+    return True
+
+
+async def remove_revision(
+    client: Client, store: Store[RevisionRecord], read: RevisionRecord
+) -> None:
+    """Only as it was `read`. Gone already is as good. Raises Conflict: somebody wrote since."""
+    body = {"preconditions": {"uid": read.uid, "resourceVersion": str(read.resource_version)}}
+    try:
+        await client.delete(f"{revisions_path(client)}/{read.name}", body)
+    except NotFound:
+        pass
+    store.drop(read.name, read.uid)
 
 
 async def _apply(client: Client, store: Store[RevisionRecord], body: Json) -> None:

@@ -101,6 +101,16 @@ class RecordRevision:
 
 
 @dataclass(frozen=True, slots=True)
+class PruneRevision:
+    """Delete a ControllerRevision that nobody uses any more."""
+
+    revision: str
+    number: int  # as it was when this was decided; a newer one has come back
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class PublishStable:
     """Write the fleet ConfigMap. The baseline removes the key."""
 
@@ -130,6 +140,7 @@ Action = (
     | RestartEngine
     | RecordRevision
     | PublishStable
+    | PruneRevision
     | Announce
 )
 

@@ -8,6 +8,7 @@ from weightrollout.api.names import LABEL_NAME
 from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.rollout.actions import (
     Action,
+    PruneRevision,
     PublishStable,
     RecordRevision,
     Reserve,
@@ -19,6 +20,7 @@ from weightrollout.rollout.budget import budget_of
 from weightrollout.rollout.classify import Pod
 from weightrollout.rollout.fleet import Doing, Ref, Revision, Verdict
 from weightrollout.rollout.podstep import comes_back_by, next_step
+from weightrollout.rollout.prune import prunable
 from weightrollout.rollout.refusal import Refusal
 from weightrollout.rollout.situation import Situation
 from weightrollout.rollout.staging import (
@@ -60,6 +62,8 @@ def decide(
     final = record is None or record.verdict is Verdict.VERIFIED
     may_start = final and not recording
     refusals += staging_troubles(situation)
+    if record is None:
+        actions += prunable(situation)
     for step in _pod_steps(situation, may_start=may_start):
         if isinstance(step, Refusal):
             refusals.append(step)
@@ -125,7 +129,7 @@ def _is_busy(situation: Situation, actions: list[Action], refusals: list[Refusal
         return True
     troubled = {pod.uid for pod in situation.pods if has_staging_trouble(pod)}
     return any(
-        not isinstance(action, PublishStable)
+        not isinstance(action, PublishStable | PruneRevision)
         and not (isinstance(action, Stage) and action.pod_uid in troubled)
         for action in actions
     )

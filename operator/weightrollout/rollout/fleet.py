@@ -154,6 +154,7 @@ class Doing(StrEnum):
     RESTART_ENGINE = "RestartEngine"
     RECORD_REVISION = "RecordRevision"
     PUBLISH_STABLE = "PublishStable"
+    PRUNE_REVISION = "PruneRevision"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from weightrollout.rollout.actions import (
     Action,
     Announce,
     Plan,
+    PruneRevision,
     PublishStable,
     PutIn,
     RecordRevision,
@@ -150,6 +151,9 @@ class ToyWorld:
                 self._start(work, 0.0, lambda: self._record(action))
             case PublishStable():
                 self._start(Work(Doing.PUBLISH_STABLE), 0.0, lambda: self._publish(action.stable))
+            case PruneRevision():
+                work = Work(Doing.PRUNE_REVISION, revision=action.revision)
+                self._start(work, 0.0, lambda: self._prune(action))
             case _:
                 self._act_on_pod(action, self._by_uid(action.pod_uid))
 
@@ -211,6 +215,14 @@ class ToyWorld:
             action.ref, action.number, action.digest_given, verdict, action.reason, action.message
         )
         self.revisions = (*others, new)
+
+    def _prune(self, action: PruneRevision) -> None:
+        """Not when it has come back with a newer number: the deletion has a precondition."""
+        self.revisions = tuple(
+            each
+            for each in self.revisions
+            if (each.ref.revision, each.number) != (action.revision, action.number)
+        )
 
     def _publish(self, stable: Ref) -> None:
         self.published = None if stable.is_baseline else stable

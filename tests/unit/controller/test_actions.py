@@ -19,6 +19,7 @@ from weightrollout.controller.leader import Fence, Guard
 from weightrollout.kube.revisions import Owner
 from weightrollout.rollout.actions import (
     Action,
+    PruneRevision,
     PublishStable,
     PutIn,
     RecordRevision,
@@ -256,6 +257,7 @@ async def test_process_that_does_not_lead_sends_nothing_and_blames_nobody(
             "put_in": PutIn("chat-0", here.uid, TXN, 1, REF, "Swapped", ""),
             "record": RecordRevision(REF, 1, True, None, "NewRevision", ""),
             "publish": PublishStable(REF, "StableChanged", ""),
+            "prune": PruneRevision(REF.revision, 1, "HistoryFull", ""),
         }
         here.start(actions[action])
         await here.done()
@@ -320,6 +322,19 @@ async def test_verdict_of_a_revision_survives_news_without_one(ground: Ground) -
         assert record is not None
         assert record.verdict == "Verified"
         assert record.given_digest == DIGEST
+
+
+async def test_revision_is_deleted_only_as_it_was_planned(ground: Ground) -> None:
+    async with scene(ground) as here:
+        here.start(RecordRevision(REF, 7, True, None, "NewRevision", ""))
+        await here.done()
+        here.start(PruneRevision("chat-1", 3, "HistoryFull", "it has come back since"))
+        await here.done()
+        assert ground.world.revisions.get("chat-1") is not None
+        here.start(PruneRevision("chat-1", 7, "HistoryFull", ""))
+        await here.done()
+        assert ground.world.revisions.get("chat-1") is None
+        assert here.failures == ()
 
 
 async def test_ended_term_stops_following_at_once(ground: Ground) -> None:

@@ -21,7 +21,10 @@ from weightrollout.kube.revisions import (
     Owner,
     canonical_data,
     create_revision,
+    remove_revision,
+    reread_revision,
     revision_source,
+    revisions_path,
     write_revision,
 )
 from weightrollout.kube.rollouts import Rollouts
@@ -92,6 +95,33 @@ async def test_verdict_that_is_taken_back_leaves_no_trace(tmp_path: Path) -> Non
         await write_revision(client, store, read, OWNER, facts())
         (body,) = front.objects.values()
         assert not any("verdict" in key for key in body["metadata"]["annotations"])
+
+
+async def test_revision_that_was_written_since_is_not_deleted(tmp_path: Path) -> None:
+    async with api_front(tmp_path) as (front, client):
+        store = Store(client, revision_source(client))
+        content = Content("v1", "file:///m/", DIGEST)
+        await create_revision(client, store, "chat-1", OWNER, content, facts())
+        read = store.get("chat-1")
+        assert read is not None
+        await write_revision(client, store, read, OWNER, facts("Verified"))
+        with pytest.raises(Conflict):
+            await remove_revision(client, store, read)
+        assert len(front.objects) == 1
+
+
+async def test_revision_that_is_gone_is_no_ghost(tmp_path: Path) -> None:
+    async with api_front(tmp_path) as (front, client):
+        store = Store(client, revision_source(client))
+        content = Content("v1", "file:///m/", DIGEST)
+        for name in ("chat-1", "chat-2"):
+            await create_revision(client, store, name, OWNER, content, facts())
+            front.remove(f"{revisions_path(client)}/{name}", silently=True)
+        read = store.get("chat-1")
+        assert read is not None
+        await remove_revision(client, store, read)
+        assert not await reread_revision(client, store, "chat-2")
+        assert list(store.all()) == []
 
 
 async def test_published_stable_is_read_back_as_it_was_meant(tmp_path: Path) -> None:

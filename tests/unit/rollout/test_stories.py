@@ -515,6 +515,26 @@ def settle_time_is_kept_after_a_takeover(choose: Choose) -> Story:
     return story
 
 
+def history_forgets_what_nobody_uses(choose: Choose) -> Story:
+    world = world_of("v01", 1, choose=choose)
+    versions = [f"v{number:02}" for number in range(1, 14)]
+    world.checkpoints |= {
+        uri(version): Checkpoint(f"sha256:{number:064x}") for number, version in enumerate(versions)
+    }
+    story = Story(world)
+    for version in versions:
+        story.say(f"version {version} is published")
+        world.change_spec(weights=weights(version))
+        story.until(complete)
+        story.quiet()
+    story.say("the oldest version that is left comes back")
+    world.change_spec(weights=weights("v02"))
+    story.until(complete)
+    story.quiet()
+    assert {each.ref.version for each in world.revisions} == set(versions[1:])
+    return story
+
+
 STORIES: dict[str, Tell] = {
     tell.__name__: tell
     for tell in (
@@ -558,6 +578,7 @@ STORIES: dict[str, Tell] = {
         nothing_desired,
         api_server_refuses_the_reservation_for_a_while,
         fleet_of_one,
+        history_forgets_what_nobody_uses,
         settle_time_is_kept_after_a_takeover,
     )
 } | {f"percent_budget_of_{count}_pods": percent_budget(count) for count in (1, 3, 7)}

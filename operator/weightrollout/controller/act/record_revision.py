@@ -2,7 +2,7 @@
 
 from weightrollout.clock import rfc3339
 from weightrollout.controller.act.context import Context
-from weightrollout.kube.errors import Conflict
+from weightrollout.kube.errors import Conflict, NotFound
 from weightrollout.kube.revisions import (
     Content,
     Facts,
@@ -34,5 +34,5 @@ async def record_revision(context: Context, action: RecordRevision) -> None:
             )
         else:
             await write_revision(world.client, world.revisions, read, context.owner, facts)
-    except Conflict:
+    except (Conflict, NotFound):
         await reread_revision(world.client, world.revisions, ref.revision)

@@ -1,0 +1,94 @@
+"""The history forgets only what nobody could miss."""
+
+from dataclasses import replace
+
+from planning.worlds import new_pod, ref_of, serving, spec, uri, weights
+from weightrollout.api.swap import FailureClass
+from weightrollout.rollout.actions import PruneRevision
+from weightrollout.rollout.fleet import (
+    ActionFailure,
+    AgentFault,
+    Doing,
+    Fleet,
+    Ref,
+    Revision,
+    Work,
+)
+from weightrollout.rollout.plan import plan
+from weightrollout.rollout.prune import BATCH, HISTORY
+from weightrollout.rollout.revisions import revision_name
+from weightrollout.rollout.simulate import ToyWorld
+
+MORE = 3
+
+
+def fleet_with_a_long_history() -> Fleet:
+    """Serves a, its oldest revision, and tried `HISTORY + MORE` others since."""
+    world = serving(ToyWorld(spec(None), [new_pod(0)], {}), "a")
+    later = tuple(_revision(number) for number in range(2, 2 + HISTORY + MORE))
+    return replace(world.observe(), revisions=(*world.revisions, *later))
+
+
+def _revision(number: int) -> Revision:
+    version = f"v{number:02}"
+    ref = Ref(revision_name("chat", weights(version)), version, uri(version))
+    return Revision(ref, number, digest_given=False)
+
+
+def pruned(fleet: Fleet) -> list[int]:
+    return [each.number for each in plan(fleet).actions if isinstance(each, PruneRevision)]
+
+
+def silent(fleet: Fleet, **marks: str) -> Fleet:
+    """The same fleet with one more pod, whose agent does not answer."""
+    pod = replace(new_pod(7).view(None), agent=AgentFault.UNREACHABLE, **marks)
+    return replace(fleet, pods=(*fleet.pods, pod))
+
+
+def test_the_oldest_go_first_and_what_is_served_stays() -> None:
+    assert pruned(fleet_with_a_long_history()) == [2, 3, 4]
+
+
+def test_a_very_long_history_shrinks_in_small_batches() -> None:
+    fleet = fleet_with_a_long_history()
+    more = tuple(_revision(number) for number in range(30, 60))
+    assert len(pruned(replace(fleet, revisions=(*fleet.revisions, *more)))) == BATCH
+
+
+def test_a_short_history_is_kept_whole() -> None:
+    fleet = fleet_with_a_long_history()
+    assert pruned(replace(fleet, revisions=fleet.revisions[: HISTORY + 1])) == []
+
+
+def test_what_a_silent_pod_was_last_put_in_with_stays() -> None:
+    note = f"cr/{_revision(2).ref.revision}/pod-7/1"
+    assert pruned(silent(fleet_with_a_long_history(), put_in_txn=note)) == [3, 4]
+
+
+def test_what_the_label_of_a_silent_pod_names_stays() -> None:
+    assert pruned(silent(fleet_with_a_long_history(), version_label="v03")) == [2, 4]
+
+
+def test_what_new_pods_would_start_from_stays_when_the_status_is_lost() -> None:
+    fleet = fleet_with_a_long_history()
+    published = replace(fleet, pods=(), published=_revision(2).ref)
+    assert 2 not in pruned(published)
+    assert ref_of("a").revision not in {
+        each.revision for each in plan(published).actions if isinstance(each, PruneRevision)
+    }
+
+
+def test_nothing_is_deleted_while_the_history_is_being_written_or_deleted() -> None:
+    fleet = fleet_with_a_long_history()
+    for doing in (Doing.RECORD_REVISION, Doing.PRUNE_REVISION):
+        assert pruned(replace(fleet, work=frozenset({Work(doing, revision="x")}))) == []
+
+
+def test_an_operator_that_may_not_delete_never_holds_the_rollout_for_it() -> None:
+    fleet = fleet_with_a_long_history()
+    failure = ActionFailure(
+        Doing.PRUNE_REVISION, "", FailureClass.ENVIRONMENT, "ApiServerForbidden", "no", fleet.now
+    )
+    refused = replace(fleet, failures=(failure,))
+    assert pruned(refused) == []
+    assert plan(refused).status.hold == plan(fleet).status.hold
