@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 
 from weightrollout.api.quantity import limit
 from weightrollout.api.spec import Mode, TakeOut
-from weightrollout.rollout.actions import Plan, PruneRevision, Reserve, RestartEngine, Stage, SwapPod
+from weightrollout.rollout.actions import (
+    Plan,
+    PruneRevision,
+    Reserve,
+    RestartEngine,
+    Stage,
+    SwapPod,
+)
 from weightrollout.rollout.fleet import AgentView, Doing, Fleet, Ref, Verdict
 from weightrollout.rollout.simulate import ToyWorld
 from weightrollout.rollout.toypod import ToyPod
@@ -145,9 +152,7 @@ class Watcher:
 
     # Stable, target, desired and what a pod serves are never pruned.
     def _history_keeps_what_is_used(self, fleet: Fleet, plan: Plan) -> None:
-        pruned = {
-            action.revision for action in plan.actions if isinstance(action, PruneRevision)
-        }
+        pruned = {action.revision for action in plan.actions if isinstance(action, PruneRevision)}
         if not pruned:
             return
         status = plan.status

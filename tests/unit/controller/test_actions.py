@@ -257,7 +257,6 @@ async def test_process_that_does_not_lead_sends_nothing_and_blames_nobody(
             "put_in": PutIn("chat-0", here.uid, TXN, 1, REF, "Swapped", ""),
             "record": RecordRevision(REF, 1, True, None, "NewRevision", ""),
             "publish": PublishStable(REF, "StableChanged", ""),
-            "prune": PruneRevision(REF.revision, 1, "HistoryFull", ""),
         }
         here.start(actions[action])
         await here.done()
@@ -331,6 +330,11 @@ async def test_revision_is_deleted_only_as_it_was_planned(ground: Ground) -> Non
         here.start(PruneRevision("chat-1", 3, "HistoryFull", "it has come back since"))
         await here.done()
         assert ground.world.revisions.get("chat-1") is not None
+        here.leading[0] = False
+        here.start(PruneRevision("chat-1", 7, "HistoryFull", "not ours to do any more"))
+        await here.done()
+        assert ground.world.revisions.get("chat-1") is not None
+        here.leading[0] = True
         here.start(PruneRevision("chat-1", 7, "HistoryFull", ""))
         await here.done()
         assert ground.world.revisions.get("chat-1") is None

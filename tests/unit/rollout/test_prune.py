@@ -39,9 +39,14 @@ def pruned(fleet: Fleet) -> list[int]:
     return [each.number for each in plan(fleet).actions if isinstance(each, PruneRevision)]
 
 
-def silent(fleet: Fleet, **marks: str) -> Fleet:
+def silent(fleet: Fleet, *, put_in_txn: str = "", version_label: str = "") -> Fleet:
     """The same fleet with one more pod, whose agent does not answer."""
-    pod = replace(new_pod(7).view(None), agent=AgentFault.UNREACHABLE, **marks)
+    pod = replace(
+        new_pod(7).view(None),
+        agent=AgentFault.UNREACHABLE,
+        put_in_txn=put_in_txn,
+        version_label=version_label,
+    )
     return replace(fleet, pods=(*fleet.pods, pod))
 
 
