@@ -11,7 +11,7 @@ import os
 import random
 import signal
 import sys
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,6 +83,7 @@ class AgentTask:
 class AgentProcess:
     arguments: tuple[str, ...]
     log: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
     host: str = field(default_factory=lambda: own_address())
     process: asyncio.subprocess.Process | None = None
 
@@ -91,7 +92,7 @@ class AgentProcess:
         with self.log.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "weightrollout.agent", *self.arguments, *_binds(self)),
-                env={**os.environ, "PYTHONPATH": path},
+                env={**os.environ, "PYTHONPATH": path, **self.environment},
                 stderr=log,
             )
 
@@ -115,6 +116,7 @@ class OnePod:
     engine: EngineProcess
     agent: Agent
     folder: Path
+    staging: Path
     checkpoints: dict[str, Path]
     stub: "AgentAsyncStub"
     epoch: int = 1
@@ -123,10 +125,6 @@ class OnePod:
     @property
     def handover(self) -> Path:
         return self.folder / "handover"
-
-    @property
-    def staging(self) -> Path:
-        return self.folder / "staging"
 
     def fence(self, epoch: int | None = None, owner: str = OWNER) -> pb.Fence:
         return pb.Fence(owner_uid=owner, epoch=self.epoch if epoch is None else epoch)
@@ -262,15 +260,25 @@ class OnePod:
 
 
 @asynccontextmanager
-async def one_pod(tmp_path: Path, *, killable: bool = False, **flags: Any) -> AsyncIterator[OnePod]:
-    """`flags` go to the simulator. `killable`: the agent is a process too."""
-    for name in ("staging", "handover", "stable"):
+async def one_pod(
+    tmp_path: Path,
+    *,
+    killable: bool = False,
+    environment: Mapping[str, str] | None = None,
+    staging: Path | None = None,
+    **flags: Any,
+) -> AsyncIterator[OnePod]:
+    """`flags` go to the simulator. `killable`: the agent is a process too, with that `environment`.
+
+    `staging`: a volume that is there already.
+    """
+    for name in ("handover", "stable", *(() if staging else ("staging",))):
         (tmp_path / name).mkdir()
     checkpoints = {
         name: write_checkpoint(tmp_path / name, seed=seed, arithmetic=name != "wrong")
         for name, seed in SEEDS.items()
     }
-    volumes = {"staging": tmp_path / "staging", "handover": tmp_path / "handover"}
+    volumes = {"staging": staging or tmp_path / "staging", "handover": tmp_path / "handover"}
     async with engine_process(
         model=checkpoints["a"], **{"token_seconds": 0.001, **volumes, **flags}
     ) as engine:
@@ -278,7 +286,9 @@ async def one_pod(tmp_path: Path, *, killable: bool = False, **flags: Any) -> As
         volume_flags = tuple(f"--{name}={path}" for name, path in volumes.items())
         all_flags = (*arguments, *volume_flags, f"--stable={tmp_path / 'stable'}")
         agent: Agent = (
-            AgentProcess(all_flags, tmp_path / "agent.log") if killable else AgentTask(all_flags)
+            AgentProcess(all_flags, tmp_path / "agent.log", environment or {})
+            if killable
+            else AgentTask(all_flags)
         )
         channel = grpc.aio.insecure_channel(
             f"{agent.host}:{names.DEFAULT_GRPC_PORT}",
@@ -290,7 +300,8 @@ async def one_pod(tmp_path: Path, *, killable: bool = False, **flags: Any) -> As
         )
         await agent.start()
         try:
-            yield OnePod(engine, agent, tmp_path, checkpoints, AgentStub(channel))
+            stub = AgentStub(channel)
+            yield OnePod(engine, agent, tmp_path, volumes["staging"], checkpoints, stub)
         finally:
             await channel.close(None)
             await agent.end()

@@ -206,7 +206,7 @@ def _version(text: str) -> tuple[int, int]:
 def read_reports(handover: Path) -> tuple[EngineReport, ...]:
     """All readable reports, by rank. Blocks."""
     reports = []
-    for path in handover.glob("report-rank*.json"):
+    for path in _found(handover, "report-rank*.json") or ():
         try:
             report = records.read(EngineReport, path)
         except (HandoverError, OSError) as error:
@@ -219,9 +219,21 @@ def read_reports(handover: Path) -> tuple[EngineReport, ...]:
 
 def was_visited(handover: Path, instance: str) -> bool:
     """Whether this process's plugin has answered a swap. It removes all answers when it starts."""
-    prepared = (_is_of(Prepared, path, instance) for path in handover.glob("prepared-*.json"))
-    receipts = (_is_of(Receipt, path, instance) for path in handover.glob("receipt-*.json"))
-    return any(prepared) or any(receipts)
+    prepared, receipts = _found(handover, "prepared-*.json"), _found(handover, "receipt-*.json")
+    if prepared is None or receipts is None:
+        return True  # nobody can say that it was not
+    return any(_is_of(Prepared, path, instance) for path in prepared) or any(
+        _is_of(Receipt, path, instance) for path in receipts
+    )
+
+
+def _found(handover: Path, pattern: str) -> list[Path] | None:
+    """None: the volume cannot be listed."""
+    try:
+        return list(handover.glob(pattern))
+    except OSError as error:
+        log.warning("%s cannot be listed: %s", handover, error)
+        return None
 
 
 def _is_of(kind: type[Prepared] | type[Receipt], path: Path, instance: str) -> bool:

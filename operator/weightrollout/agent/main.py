@@ -37,6 +37,8 @@ from weightrollout.wire.agent.agent_pb2_grpc import add_AgentServicer_to_server
 STOP_S: Final = 10.0
 #: How often the mounted ConfigMap is looked at; the kubelet itself takes up to a minute.
 STABLE_S: Final = 2.0
+#: How often a journal that could not be written is tried again.
+JOURNAL_S: Final = 1.0
 
 log = logging.getLogger(__name__)
 
@@ -113,6 +115,7 @@ async def serve(settings: Settings, stopping: asyncio.Event) -> None:
             asyncio.create_task(desk.watch.run(), name="engine watch"),
             asyncio.create_task(_watch_stable(settings.stable, desk.board), name="stable watch"),
             asyncio.create_task(_follow_engine(desk), name="images"),
+            asyncio.create_task(_keep_journal(desk.journal), name="journal"),
         }
         await desk.swaps.recover()
         server = await _open_doors(settings, desk, stack)
@@ -185,6 +188,13 @@ async def _watch_stable(folder: Path | None, board: Board) -> None:
         if now != board.stable:
             board.stable = now
             board.bell.ring()
+
+
+async def _keep_journal(journal: Journal) -> None:
+    """What a full disk did not take is written when there is space again."""
+    while True:
+        await asyncio.sleep(JOURNAL_S)
+        journal.catch_up()
 
 
 async def _follow_engine(desk: Desk) -> None:

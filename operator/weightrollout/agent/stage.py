@@ -36,7 +36,13 @@ class Stager:
     async def know(self, plan_id: str) -> None:
         """Which images fit the engine of this plan; "" when it cannot be swapped."""
         self._plan_id = plan_id
-        staged = await asyncio.to_thread(self._store.staged, plan_id) if plan_id else frozenset()
+        try:
+            staged = (
+                await asyncio.to_thread(self._store.staged, plan_id) if plan_id else frozenset()
+            )
+        except WeightsError as error:
+            log.error("images cannot be listed: %s", error)
+            staged = frozenset()  # an unreadable volume is no reason to end beside a good engine
         if staged != self._board.staged and plan_id == self._plan_id:
             self._board.staged = staged
             self._board.bell.ring()

@@ -58,7 +58,13 @@ class Swaps:
             raise Refused(RefusalReason.TRANSACTION_ENDED, f"{wish.txn} has ended already")
         await self._refuse_unfit(wish.weights)
         self._refuse_other(wish.txn)  # what was awaited may have let another one in
-        await write(journal, replace(journal.book, reservation=wish))
+        try:
+            await write(journal, replace(journal.book, reservation=wish))
+        except Refused:
+            # Put, perhaps, and not synced: what was not promised must not keep the pod out.
+            if journal.book.reservation == wish:
+                journal.learn(replace(journal.book, reservation=None))
+            raise
         self._arm(wish)
         self._parts.board.bell.ring()
 
@@ -89,13 +95,8 @@ class Swaps:
         if journal.book.reservation is None or journal.book.reservation.txn != txn:
             return
         log.warning("reservation of %s ended by its ttl", txn)
-        ended = replace(journal.book, reservation=None)
-        try:
-            journal.put(ended)
-        except JournalUnwritable as error:
-            # Out of service for ever would be worse than a reservation that a restart finds again.
-            log.error("reservation of %s: %s", txn, error)
-            journal.book = ended
+        # Out of service for ever would be worse than a reservation that a restart finds again.
+        journal.learn(replace(journal.book, reservation=None))
         self._disarm()
         self._parts.board.bell.ring()
 
@@ -180,13 +181,7 @@ class Swaps:
     async def _finish(self, state: SwapState, transaction: Transaction) -> None:
         journal, board = self._parts.journal, self._parts.board
         transaction = replace(transaction, failure=state.failure)
-        ended = book.ended(journal.book, state, transaction)
-        try:
-            journal.put(ended)
-        except JournalUnwritable as error:
-            # A restart would find the transaction running and read the same end back.
-            log.error("outcome of %s: %s", state.txn, error)
-            journal.book = ended
+        journal.learn(book.ended(journal.book, state, transaction))
         self._count(transaction)
         log.info("swap %s: %s", state.txn, _told(transaction))
         # Whoever hears of the end must find the engine as it is now, not as it was before.

@@ -33,6 +33,7 @@ class Journal:
     def __init__(self, path: Path, book: Book) -> None:
         self.path = path
         self.book = book
+        self.behind = False  # the disk has an older book than this one
 
     @classmethod
     def open(cls, folder: Path) -> "Journal":
@@ -69,8 +70,33 @@ class Journal:
             temporary.write_bytes(_BOOK.dump_json(book))
             temporary.replace(self.path)
         except OSError as error:
+            _remove(temporary)  # half a book is of no use, and takes space that is short
             raise JournalUnwritable(f"{self.path}: {error.strerror or error}") from error
         self.book = book
+        self.behind = False
+
+    def learn(self, book: Book) -> None:
+        """For what has happened already: the book is replaced whatever the disk says.
+
+        Until the disk takes it (`catch_up`), a restarted agent finds the older one and reads the
+        engine back.
+        """
+        try:
+            self.put(book)
+        except JournalUnwritable as error:
+            log.error("kept in memory until it can be written: %s", error)
+            self.book = book
+            self.behind = True
+
+    def catch_up(self) -> None:
+        """Try again to write what could not be written."""
+        if not self.behind:
+            return
+        try:
+            self.put(self.book)
+        except JournalUnwritable:
+            return  # said once; the disk is still full
+        log.info("journal %s is written again", self.path)
 
     async def sync(self) -> None:
         """What was put is on the disk when this returns."""
@@ -89,7 +115,23 @@ def _sync(path: Path) -> None:
             os.close(handle)
 
 
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        pass  # the next write replaces it
+
+
 def _set_aside(path: Path) -> Path:
+    """Where it is kept; `path` itself on a disk that does not even rename."""
+    try:
+        return _renamed(path)
+    except OSError as error:
+        log.error("%s cannot be kept: %s", path, error)
+        return path
+
+
+def _renamed(path: Path) -> Path:
     for number in count(1):
         aside = path.with_name(f"journal.corrupt-{number}")
         if not aside.exists():

@@ -119,8 +119,13 @@ def _free(folder: Path) -> int:
 
 
 def _too_small(folder: Path, need: int) -> WeightsError:
+    volume = next(each for each in folder.parents if each.is_dir())
+    missing = f"{need} bytes are needed" if need else "nothing can be added"
+    inodes = os.statvfs(volume)
+    if inodes.f_files and not inodes.f_favail:  # some file systems do not count them
+        missing += " and no inode is left"
     return WeightsError(
         Reason.STAGING_SPACE_TOO_SMALL,
-        f"{need} bytes are needed, {_free(folder)} are free in the staging volume ({folder.parent});"
-        " enlarge it, or set staging.keepLastGood: false",
+        f"{missing}, {_free(volume)} bytes are free in the staging volume ({volume}); enlarge it,"
+        " or set staging.keepLastGood: false",
     )

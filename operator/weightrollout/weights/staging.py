@@ -35,15 +35,22 @@ class Store:
     """All images of one staging volume. One for each volume; its methods may run side by side."""
 
     def __init__(self, root: Path, *, threads: int | None = None) -> None:
-        """Removes what an earlier process left unfinished. `threads` None: one for each core."""
+        """Removes what an earlier process left unfinished, as far as the volume lets it.
+
+        `threads` None: one for each core.
+        """
         self.root = root
         self._images = root / files.IMAGES
         self._threads = threads or min(len(os.sched_getaffinity(0)), _MAX_THREADS)
         self._publishing = threading.Lock()
-        with staging_failures(self._images, 0):
+        # A volume that fails is told by the next staging; here nobody could be told.
+        try:
             self._images.mkdir(parents=True, exist_ok=True)
-            for leftover in self._images.glob(f"{_TEMPORARY}*"):
-                shutil.rmtree(leftover)
+            leftovers = list(self._images.glob(f"{_TEMPORARY}*"))
+        except OSError:
+            return
+        for leftover in leftovers:
+            shutil.rmtree(leftover, ignore_errors=True)
 
     def stage(
         self,
@@ -120,11 +127,11 @@ class Store:
 
     def _folders(self) -> list[Path]:
         with staging_failures(self._images, 0):
-            return sorted(
-                each
-                for each in self._images.iterdir()
-                if _DIGEST.fullmatch(f"{ALGORITHM}{each.name}")
-            )
+            try:
+                found = list(self._images.iterdir())
+            except FileNotFoundError:
+                return []  # nothing was staged yet
+        return sorted(each for each in found if _DIGEST.fullmatch(f"{ALGORITHM}{each.name}"))
 
     def _ready(self, digest: str, reports: Sequence[EngineReport]) -> ImageIndex | None:
         """An image that fits all ranks: the plan id names the layout of rank 0 alone."""
@@ -145,6 +152,7 @@ class Store:
     def _temporary(self) -> Path:
         folder = self._images / f"{_TEMPORARY}{secrets.token_hex(8)}"
         with staging_failures(folder, 0):
+            self._images.mkdir(exist_ok=True)  # a full volume may have refused it at our start
             folder.mkdir()
         return folder
 

@@ -1,6 +1,7 @@
 """Staged images in a shared volume, copied by the engine's own plugin; proof by receipts."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
@@ -22,6 +23,8 @@ from weightrollout.swap.backends.protocol import BackendError, Transfer
 from weightrollout.swap.records import Answer, Failure
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 #: How often the volume is looked at for the plugin's answer: two stats per rank, and the pause of
 #: a resent cycle waits for it.
@@ -127,9 +130,15 @@ def _failed(answer: Answer, reason: str, message: str) -> BackendError:
 
 
 def forget_others(handover: Path, txn: str) -> None:
-    """Remove answers of earlier transactions. The newest stay: they are evidence."""
+    """Remove answers of earlier transactions. The newest stay: they are evidence.
+
+    What cannot be removed stays too: answers name their transaction, so they deceive nobody.
+    """
     mine = files.safe(txn)
-    for kind in ("prepared", "receipt"):
-        for path in handover.glob(f"{kind}-*.json"):
-            if not path.name.startswith(f"{kind}-{mine}"):
-                path.unlink(missing_ok=True)
+    try:
+        for kind in ("prepared", "receipt"):
+            for path in handover.glob(f"{kind}-*.json"):
+                if not path.name.startswith(f"{kind}-{mine}"):
+                    path.unlink(missing_ok=True)
+    except OSError as error:
+        log.warning("old answers in %s: %s", handover, error)
