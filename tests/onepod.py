@@ -21,7 +21,7 @@ import aiohttp
 import grpc
 import grpc.aio
 
-from checkpoints import fingerprint, write_checkpoint
+from checkpoints import Shapes, fingerprint, write_checkpoint
 from simulator.answers import answer
 from simulator.process import TESTS, EngineProcess, engine_process
 from weightrollout.agent.main import parse, serve
@@ -266,16 +266,19 @@ async def one_pod(
     killable: bool = False,
     environment: Mapping[str, str] | None = None,
     staging: Path | None = None,
+    tensors: Shapes | None = None,
     **flags: Any,
 ) -> AsyncIterator[OnePod]:
     """`flags` go to the simulator. `killable`: the agent is a process too, with that `environment`.
 
-    `staging`: a volume that is there already.
+    `staging`: a volume that is there already. `tensors`: of all checkpoints, None: tiny ones.
     """
     for name in ("handover", "stable", *(() if staging else ("staging",))):
         (tmp_path / name).mkdir()
     checkpoints = {
-        name: write_checkpoint(tmp_path / name, seed=seed, arithmetic=name != "wrong")
+        name: write_checkpoint(
+            tmp_path / name, seed=seed, tensors=tensors, arithmetic=name != "wrong"
+        )
         for name, seed in SEEDS.items()
     }
     volumes = {"staging": staging or tmp_path / "staging", "handover": tmp_path / "handover"}

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import pytest
 
@@ -19,7 +19,19 @@ SOURCE: Final = Path(__file__).with_name("shim.c")
 COMPILE_S: Final = 120.0
 #: The calls that the library stands in for. `create` is an open for writing.
 CALLS: Final = frozenset(
-    {"open", "create", "read", "write", "pwrite", "fsync", "fallocate", "rename", "mkdir", "unlink"}
+    {
+        "open",
+        "create",
+        "list",
+        "read",
+        "write",
+        "pwrite",
+        "fsync",
+        "fallocate",
+        "rename",
+        "mkdir",
+        "unlink",
+    }
 )
 
 
@@ -109,7 +121,7 @@ def small_volume(folder: Path, options: str) -> Iterator[SmallVolume]:
             shell.stdin.close()  # the shell ends, and with it the namespace and the mount
 
 
-def unavailable(why: str) -> None:
+def unavailable(why: str) -> NoReturn:
     """Skip, or fail where every tier has to run."""
     if os.environ.get("WEIGHTROLLOUT_REQUIRE_ALL_TIERS") == "1":
         pytest.fail(why)

@@ -5,6 +5,7 @@
  * The file is read again when it changes, and all counts then start anew.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -97,4 +98,9 @@ int posix_fallocate64(int fd, off64_t at, off64_t size) { int e = fault("falloca
 int posix_fallocate(int fd, off_t at, off_t size) { int e = fault("fallocate", fd, NULL); return e ? e : REAL(posix_fallocate)(fd, at, size); }
 int rename(const char *from, const char *to) { FAIL("rename", -1, to); return REAL(rename)(from, to); }
 int mkdir(const char *path, mode_t mode) { FAIL("mkdir", -1, path); return REAL(mkdir)(path, mode); }
+DIR *opendir(const char *path) {
+    int e = fault("list", -1, path);
+    if (e) { errno = e; return NULL; }
+    return REAL(opendir)(path);
+}
 int unlink(const char *path) { FAIL("unlink", -1, path); return REAL(unlink)(path); }

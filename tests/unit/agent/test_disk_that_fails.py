@@ -4,65 +4,15 @@ behind, and works again when the disk does."""
 import asyncio
 import errno
 import signal
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from itertools import count
-from pathlib import Path
 
 import pytest
 
-from checkpoints import write_checkpoint
-from faultydisk import Fault, FaultyDisk
+from faultydisk import Fault
+from faultypod import FaultyPod
 from localcluster.waiting import eventually
-from onepod import AgentProcess, OnePod, one_pod
 
 pytestmark = pytest.mark.slow
 SOON = 20.0
-SEEDS = count(100)
-
-
-@dataclass
-class Ground:
-    pod: OnePod
-    disk: FaultyDisk
-
-    def new_weights(self) -> str:
-        """The name of a checkpoint that was never staged."""
-        name = f"w{next(SEEDS)}"
-        folder = self.pod.folder / name
-        self.pod.checkpoints[name] = write_checkpoint(folder, seed=int(name[1:]))
-        return name
-
-    def place(self, where: str, name: str) -> Path:
-        return self.pod.checkpoints[name] if where == "source" else self.pod.staging / "images"
-
-    def leftovers(self) -> list[str]:
-        return [path.name for path in (self.pod.staging / "images").glob(".tmp-*")]
-
-    async def pauses(self) -> int:
-        return int((await self.pod.engine.state())["calls"].get("PauseGeneration", 0))
-
-    def is_alive(self) -> bool:
-        agent = self.pod.agent
-        assert isinstance(agent, AgentProcess)
-        assert agent.process is not None
-        return agent.process.returncode is None
-
-
-@pytest.fixture(scope="module")
-async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ground]:
-    folder = tmp_path_factory.mktemp("pod")
-    disk = FaultyDisk(folder / "disk")
-    async with one_pod(folder, killable=True, environment=disk.environment) as pod:
-        await pod.hello()
-        await pod.until(lambda state: state.ready)
-        yield Ground(pod, disk)
-
-
-@pytest.fixture
-def ground(shared: Ground) -> Ground:
-    shared.disk.heal()
-    return shared
 
 
 #: (call, error, where, calls that go through) -> the reason that is told
@@ -89,7 +39,7 @@ STAGING = {
 
 @pytest.mark.parametrize("case", STAGING, ids=lambda case: "-".join(map(str, case)))
 async def test_staging_ends_with_its_reason_and_works_when_the_disk_does(
-    case: tuple[str, int, str, int], ground: Ground
+    case: tuple[str, int, str, int], ground: FaultyPod
 ) -> None:
     call, error, where, skip = case
     pod, name = ground.pod, ground.new_weights()
@@ -111,7 +61,7 @@ async def test_staging_ends_with_its_reason_and_works_when_the_disk_does(
     assert pod.digests[name] in (await pod.state()).staged
 
 
-async def test_slow_disk_delays_the_staging_and_nothing_else(ground: Ground) -> None:
+async def test_slow_disk_delays_the_staging_and_nothing_else(ground: FaultyPod) -> None:
     pod, name = ground.pod, ground.new_weights()
     slow = Fault("pwrite", 0, ground.place("staging", name), delay_ms=200)
     ground.disk.fail(slow)
@@ -125,7 +75,7 @@ async def test_slow_disk_delays_the_staging_and_nothing_else(ground: Ground) -> 
 
 
 async def test_what_a_killed_agent_left_half_written_is_removed_by_the_next(
-    ground: Ground,
+    ground: FaultyPod,
 ) -> None:
     pod, name = ground.pod, ground.new_weights()
     ground.disk.fail(Fault("pwrite", 0, ground.place("staging", name), delay_ms=2000))
@@ -143,7 +93,7 @@ async def test_what_a_killed_agent_left_half_written_is_removed_by_the_next(
     assert not (await pod.stage(name)).reason
 
 
-async def test_agent_starts_and_is_ready_on_a_volume_that_takes_nothing(ground: Ground) -> None:
+async def test_agent_starts_and_is_ready_on_a_volume_that_takes_nothing(ground: FaultyPod) -> None:
     pod, name = ground.pod, ground.new_weights()
     everything = ("create", "mkdir", "rename", "unlink", "write", "pwrite", "fsync")
     ground.disk.fail(*(Fault(call, errno.ENOSPC, pod.staging) for call in everything))
@@ -157,14 +107,16 @@ async def test_agent_starts_and_is_ready_on_a_volume_that_takes_nothing(ground: 
     assert not (await pod.stage(name)).reason
 
 
-async def test_agent_that_cannot_list_its_volumes_serves_on(ground: Ground) -> None:
+async def test_agent_that_cannot_list_its_volumes_serves_on(ground: FaultyPod) -> None:
     """No file handle is left: what cannot be looked at is unknown, and no reason to end."""
     pod, name = ground.pod, ground.new_weights()
     places = (pod.staging / "images", pod.handover)
-    ground.disk.fail(*(Fault("open", errno.EMFILE, place) for place in places))
-    await pod.stage(name)
-    await pod.until(lambda state: state.engine.reachable)
-    assert await pod.readyz() == (200, "")
+    ground.disk.fail(*(Fault("list", errno.EMFILE, place) for place in places))
+    assert (await pod.stage(name)).reason == "StagingUnwritable"
+    await pod.engine.restart()  # the agent looks closely at every new process
+    state = await pod.until(lambda state: state.engine.instance == pod.engine.instance)
+    assert state.incompatible_reason == "NoEngineReport"
     assert ground.is_alive()
     ground.disk.heal()
+    await pod.until(lambda state: state.ready and not state.incompatible_reason)
     assert not (await pod.stage(name)).reason
