@@ -31,7 +31,7 @@ class RevisionRecord:
     name: str
     uid: str
     resource_version: int
-    rollout: str
+    rollout: str  # "": not ours
     owner_uid: str  # "": orphaned, free to be adopted
     number: int
     version: str
@@ -79,6 +79,7 @@ def revision_source(client: Client) -> Source[RevisionRecord]:
 
 
 def trim_revision(body: Json) -> RevisionRecord:
+    """A StatefulSet's own history carries the labels of its pods, ours among them: not ours."""
     metadata = body["metadata"]
     annotations = metadata.get("annotations") or {}
     weights = (body.get("data") or {}).get("weights") or {}
@@ -87,7 +88,7 @@ def trim_revision(body: Json) -> RevisionRecord:
         name=metadata["name"],
         uid=metadata["uid"],
         resource_version=int(metadata["resourceVersion"]),
-        rollout=(metadata.get("labels") or {}).get(LABEL_NAME, ""),
+        rollout=(metadata.get("labels") or {}).get(LABEL_NAME, "") if weights else "",
         owner_uid=owners[0] if owners else "",
         number=int(body["revision"]),
         version=weights.get("version", ""),

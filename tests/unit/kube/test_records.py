@@ -25,6 +25,7 @@ from weightrollout.kube.revisions import (
     reread_revision,
     revision_source,
     revisions_path,
+    trim_revision,
     write_revision,
 )
 from weightrollout.kube.rollouts import Rollouts
@@ -95,6 +96,15 @@ async def test_verdict_that_is_taken_back_leaves_no_trace(tmp_path: Path) -> Non
         await write_revision(client, store, read, OWNER, facts())
         (body,) = front.objects.values()
         assert not any("verdict" in key for key in body["metadata"]["annotations"])
+
+
+def test_history_of_a_statefulset_is_not_ours_though_it_carries_our_label() -> None:
+    """It has the labels of the pod template. Taken for an orphan of ours it would be deleted."""
+    labels = {"weightrollout.dev/name": "chat"}
+    for owners in ([{"kind": "StatefulSet", "uid": "s"}], []):
+        metadata = {**META, "labels": labels, "ownerReferences": owners}
+        body = {"metadata": metadata, "data": {"spec": {"template": {}}}, "revision": 1}
+        assert trim_revision(body).rollout == ""
 
 
 async def test_revision_that_was_written_since_is_not_deleted(tmp_path: Path) -> None:

@@ -1,0 +1,82 @@
+"""Two hundred versions one after the other on one fleet: nothing grows."""
+
+import shutil
+import time
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import checkpoints
+from fleet.footprint import MIB, Footprint, footprint, revisions
+from fleet.manifests import FleetSpec, weight_rollout
+from fleet.operator_process import OperatorProcess
+from fleet.world import World
+from localcluster.virtual_node import VirtualNode
+from weightrollout.rollout.prune import HISTORY
+from weightrollout.weights.digest import digest_of
+
+VERSIONS: Final = 200
+#: After so many all caches are full: the history, the agents' finished swaps and attempts.
+WARM: Final = 45
+EACH_S: Final = 60.0
+#: Of one process, from WARM on. A leak of a few kilobytes per version would be more.
+GROWTH: Final = 8 * MIB
+
+
+async def roll(world: World, folder: Path, number: int) -> None:
+    version = f"v{number:03}"
+    checkpoint = checkpoints.write_checkpoint(folder / version, seed=1000 + number, files=1)
+    weights = {"version": version, "uri": checkpoint.as_uri() + "/"}
+    if number % 4:  # without a digest one pod reads first, which takes longer
+        weights["digest"] = digest_of(checkpoint, threads=1)
+    policy = {
+        "swap": {"takeOut": "None", "drainSeconds": 0, "settleSeconds": 0},
+        "strategy": {"maxUnavailable": "100%", "proveFirst": number % 4 == 0},
+    }
+    await world.apply(weight_rollout("chat", weights, **policy))
+    await world.until_phase("chat", "Complete", EACH_S)
+    shutil.rmtree(folder / f"v{number - 1:03}", ignore_errors=True)
+
+
+@pytest.mark.timeout(900)
+async def test_two_hundred_versions_leave_no_more_than_one(
+    world: World,
+    machine: VirtualNode,
+    operator: OperatorProcess,
+    fleet: FleetSpec,
+    tmp_path: Path,
+) -> None:
+    of_pods = await revisions(world, "chat", of_pods=True)
+    begun = time.monotonic()
+    for number in range(WARM):
+        await roll(world, tmp_path, number)
+    warm = await footprint(world, machine, operator, "chat")
+    for number in range(WARM, VERSIONS):
+        await roll(world, tmp_path, number)
+    late = await footprint(world, machine, operator, "chat")
+    print(f"{VERSIONS} versions in {time.monotonic() - begun:.0f} s\n{warm}\n{late}")
+
+    nothing_grew(warm, late)
+    assert late.revisions <= HISTORY + 3  # and desired, and last good where a pod still tells it
+    assert await revisions(world, "chat", of_pods=True) == of_pods != []
+    events = await world.events("chat")
+    assert len(events) <= 12 * VERSIONS
+
+
+def nothing_grew(warm: Footprint, late: Footprint) -> None:
+    before, after = warm.operator, late.operator
+    assert after.resident < before.resident + GROWTH
+    assert after.handles <= before.handles + 4  # connections come and go
+    assert after.series <= before.series
+    for name, agent in warm.agents.items():
+        now = late.agents[name]
+        assert now.resident < agent.resident + GROWTH
+        assert now.handles <= agent.handles + 4
+        assert now.threads <= agent.threads + 2
+        assert now.series <= agent.series
+        disk, then = late.disks[name], warm.disks[name]
+        assert disk.images <= 2  # what it serves, and last good
+        assert disk.staging_bytes < then.staging_bytes * 1.1
+        assert disk.journal_bytes < then.journal_bytes * 1.1
+        assert disk.handover_files <= then.handover_files
