@@ -17,7 +17,6 @@ MIB: Final = 1 << 20
 
 @dataclass(frozen=True)
 class Process:
-    resident: int  # bytes
     handles: int
     threads: int
     series: int  # lines of /metrics
@@ -63,6 +62,12 @@ async def footprint(
     )
 
 
+def resident(pid: int) -> int:
+    """Bytes of memory that a process has now."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return 1024 * int(status.split("VmRSS:")[1].split()[0])
+
+
 async def revisions(world: World, rollout: str, *, of_pods: bool = False) -> list[str]:
     """Uids of a rollout's ControllerRevisions. `of_pods`: of those of its StatefulSet, which carry
     the same label."""
@@ -95,13 +100,9 @@ async def sample(url: str, name: str, *labels: str) -> float:
 
 
 async def _process(pid: int, url: str) -> Process:
-    status = dict(
-        line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
-    )
     return Process(
-        1024 * int(status["VmRSS"].split()[0]),
         len(list(Path(f"/proc/{pid}/fd").iterdir())),
-        int(status["Threads"]),
+        len(list(Path(f"/proc/{pid}/task").iterdir())),
         len(await series_of(url)),
     )
 
