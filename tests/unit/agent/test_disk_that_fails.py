@@ -96,12 +96,13 @@ async def test_what_a_killed_agent_left_half_written_is_removed_by_the_next(
 async def test_agent_starts_and_is_ready_on_a_volume_that_takes_nothing(ground: FaultyPod) -> None:
     pod, name = ground.pod, ground.new_weights()
     everything = ("create", "mkdir", "rename", "unlink", "write", "pwrite", "fsync")
-    ground.disk.fail(*(Fault(call, errno.ENOSPC, pod.staging) for call in everything))
+    unlisted = Fault("list", errno.EIO, pod.staging / "images")
+    ground.disk.fail(unlisted, *(Fault(call, errno.ENOSPC, pod.staging) for call in everything))
     await pod.agent.end(signal.SIGKILL)
     await pod.agent.start()
     await pod.until(lambda state: state.ready)
     await pod.hello()  # nothing new is to be written for it
-    assert (await pod.stage(name)).reason == "StagingSpaceTooSmall"
+    assert (await pod.stage(name)).reason == "StagingUnwritable"
     assert await pod.readyz() == (200, "")
     ground.disk.heal()
     assert not (await pod.stage(name)).reason
