@@ -23,8 +23,10 @@ WARM: Final = 45
 EACH_S: Final = 60.0
 #: Memory comes and goes with the buffers of a staging, so peaks are compared, each of so many versions.
 WINDOW: Final = 30
-#: Of a process's peak: 20 kilobytes per version would be more.
-GROWTH: Final = 3 * MIB
+#: Of a process's peak: 50 kilobytes per version would be more.
+GROWTH: Final = 6 * MIB
+#: Connections, pool threads and rare failures come and go; one per version would be ten times more.
+SLACK: Final = 12
 
 
 async def roll(world: World, folder: Path, number: int) -> None:
@@ -85,15 +87,15 @@ def peaks(memory: list[list[int]]) -> list[int]:
 
 def nothing_grew(warm: Footprint, late: Footprint) -> None:
     before, after = warm.operator, late.operator
-    assert after.handles <= before.handles + 4  # connections come and go
-    assert after.series <= before.series
+    assert after.handles <= before.handles + SLACK
+    assert after.series <= before.series + SLACK
     for name, agent in warm.agents.items():
         now = late.agents[name]
-        assert now.handles <= agent.handles + 4
-        assert now.threads <= agent.threads + 2
-        assert now.series <= agent.series
+        assert now.handles <= agent.handles + SLACK
+        assert now.threads <= agent.threads + SLACK
+        assert now.series <= agent.series + SLACK
         disk, then = late.disks[name], warm.disks[name]
         assert disk.images <= 2  # what it serves, and last good
         assert disk.staging_bytes < then.staging_bytes * 1.1
         assert disk.journal_bytes < then.journal_bytes * 1.1
-        assert disk.handover_files <= then.handover_files
+        assert disk.handover_files <= then.handover_files + 1
