@@ -119,7 +119,9 @@ class Control:
             await asyncio.sleep(seconds)
             with contextlib.suppress(WorkerError):
                 await work
+            self.faults.pending -= 1
 
+        self.faults.pending += 1
         self._late.add(asyncio.create_task(execute()))
 
     async def _occupy(self, name: str, seconds: float) -> None:

@@ -89,6 +89,7 @@ class Faults:
 
     file: Path | None = None
     calls: Counter[str] = field(default_factory=Counter)
+    pending: int = 0  # calls that are late, and not executed yet
     _armed: list[_Armed] = field(default_factory=list)
     _file_seen: tuple[int, int] | None = None  # mtime in ns, size
 

@@ -180,6 +180,7 @@ class Inference:
                 "running": len(core.running),
                 "waiting": len(core.waiting),
                 "calls": dict(self.faults.calls),
+                "late": self.faults.pending,
                 "unguardedUpdates": self.calls.unguarded_updates,
             }
         )
