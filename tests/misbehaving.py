@@ -8,6 +8,7 @@ await ground.recovers()
 
 import asyncio
 import itertools
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -22,14 +23,15 @@ from fleet.traffic import Traffic
 from localcluster.router import Backend
 from localcluster.waiting import eventually
 from onepod import ENDS_S, OnePod, one_pod
+from simulator.answers import explain, split
 from weightrollout.api.swap import SwapPhase
 from weightrollout.swap.patience import CALL_S, Patience
 from weightrollout.wire.agent import agent_pb2 as pb
 
 #: A hung call is given up after this; a good one takes milliseconds, on a busy machine tens of them.
-CALL: Final = 0.6
+CALL: Final = 0.5
 SHORT: Final = Patience(
-    call_s=dict.fromkeys(CALL_S, CALL), info_s=CALL, read_back_s=CALL, grace_s=0.5, least_s=CALL
+    call_s=dict.fromkeys(CALL_S, CALL), info_s=CALL, read_back_s=CALL, grace_s=0.3, least_s=CALL
 )
 #: Longer than all calls of one cycle that may hang.
 DEADLINE_S: Final = 6.0
@@ -81,6 +83,7 @@ class Misbehaving:
     pod: OnePod
     router: ReadyPod
     traffic: Traffic
+    ended: asyncio.Event = field(default_factory=asyncio.Event)  # the newest stream
     numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
 
     def txn(self) -> str:
@@ -120,6 +123,55 @@ class Misbehaving:
     async def in_service_with(self, name: str) -> bool:
         return await self.pod.readyz() == (200, "") and await self.pod.answers_with(name)
 
+    # -- clients of the test's own --------------------------------------------------------
+
+    async def ask(self, prompt: str) -> list[str]:
+        """The words of one whole answer."""
+        body = {"prompt": prompt, "max_tokens": 5}
+        async with (
+            aiohttp.ClientSession(self.pod.engine.http_url) as session,
+            session.post("/v1/completions", json=body) as response,
+        ):
+            return split((await response.json())["choices"][0]["text"])
+
+    @asynccontextmanager
+    async def stream(self, prompt: str) -> AsyncIterator[list[str]]:
+        """Held open until the context ends; its words so far. It has begun when this is entered."""
+        words: list[str] = []
+        self.ended.clear()
+        held = asyncio.create_task(self._hold(prompt, words))
+        try:
+            await self.heard(words, 3)
+            yield words
+        finally:
+            held.cancel()
+            await asyncio.gather(held, return_exceptions=True)
+
+    async def heard(self, words: list[str], count: int) -> None:
+        await eventually(lambda: len(words) >= count, ENDS_S, f"{count} words")
+
+    async def stream_ended(self) -> None:
+        await asyncio.wait_for(self.ended.wait(), ENDS_S)
+
+    async def _hold(self, prompt: str, words: list[str]) -> None:
+        body = {"prompt": prompt, "max_tokens": 1_000_000, "stream": True}
+        async with (
+            aiohttp.ClientSession(self.pod.engine.http_url) as session,
+            session.post("/v1/completions", json=body) as response,
+        ):
+            async for line in response.content:
+                data = line.decode().strip().removeprefix("data: ")
+                if data and data != "[DONE]":
+                    text = json.loads(data)["choices"][0]["text"]
+                    words.extend([text] if text else [])
+        self.ended.set()
+
+    def explains(self, prompt: str, words: list[str], *, parts: int = 2) -> tuple[str, ...] | None:
+        known = {name: fingerprint(self.pod.checkpoints[name]) for name in ("a", "b", "c")}
+        return explain(words, prompt, known, parts=parts)
+
+    # -- the way back -----------------------------------------------------------------------
+
     async def restart(self, serve: str | None = "b") -> None:
         """As the operator and the kubelet do with an engine that is poisoned."""
         await self.pod.engine.set_faults()
@@ -129,13 +181,23 @@ class Misbehaving:
 
     async def come_back(self) -> None:
         await self.pod.engine.restart()
+        await self.known()
+
+    async def known(self) -> pb.AgentState:
+        """What the agent says once it knows the process that really runs."""
         instance = self.pod.engine.instance
-        await self.pod.until(lambda state: state.engine.instance == instance)
+        return await self.pod.until(lambda state: state.engine.instance == instance)
+
+    async def settle(self) -> None:
+        """What every test begins with."""
+        await self.pod.engine.set_faults()
+        if (await self.pod.state()).serving.version != "v-b" or not self.router.ready:
+            await self.recovers()
 
     async def recovers(self, name: str = "b") -> None:
         """The next swap, with an engine that behaves, is a good one; no answer went unexplained."""
         await self.pod.engine.set_faults()
-        if (await self.pod.state()).poisoned:
+        if (await self.known()).poisoned:
             await self.restart(name)
         txn = await self.reserved(name)
         end = await self.pod.swap(name, txn)
@@ -147,12 +209,17 @@ class Misbehaving:
 
 
 @asynccontextmanager
-async def misbehaving(folder: Path) -> AsyncIterator[Misbehaving]:
-    """Two ranks, so that one of them can lie. Clients run from the first swap to `b` on."""
+async def misbehaving(folder: Path, *, baseline: bool = False) -> AsyncIterator[Misbehaving]:
+    """Two ranks, so that one of them can lie. Clients run from the first swap to `b` on.
+
+    `baseline`: without that swap, so that base weights may answer clients too.
+    """
     async with one_pod(folder, patience=SHORT, ranks=2, token_seconds=0.004) as pod:
-        known = {name: fingerprint(pod.checkpoints[name]) for name in ("b", "c")}
+        names = ("a", "b", "c") if baseline else ("b", "c")
+        known = {name: fingerprint(pod.checkpoints[name]) for name in names}
         await pod.hello()
-        end = await pod.bring("b", "txn-0")
-        assert end.outcome == "Committed", end
+        if not baseline:
+            end = await pod.bring("b", "txn-0")
+            assert end.outcome == "Committed", end
         async with ReadyPod(pod) as router, Traffic(router, known=known, clients=2) as traffic:
             yield Misbehaving(pod, router, traffic)

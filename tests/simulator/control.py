@@ -11,6 +11,7 @@ import grpc
 from google.protobuf.message import Message
 
 from simulator.calls import Calls
+from simulator.core import Pause
 from simulator.death import CRASHED, die
 from simulator.faults import Do, Fault, Faults
 from simulator.plugin import WorkerError
@@ -87,7 +88,7 @@ class Control:
             case Do.DIE:
                 die(CRASHED, f"fault: died at {name}")
             case Do.LATE:
-                self._later(execute(request), fault.seconds)
+                self._later(execute(request))
                 await asyncio.Event().wait()
             case Do.SLOW:
                 await self._occupy(name, fault.seconds)
@@ -106,17 +107,20 @@ class Control:
                 raise _failure(fault, grpc.StatusCode.INTERNAL)
             case Do.RESUMES:
                 self.calls.core.resume()
+            case Do.PAUSES:
+                self.calls.core.pause(Pause.ABORT, clear_cache=False)
             case Do.LIE_VERSION:
                 return pb.GetWeightVersionResponse(weight_version="a-lie")
             case Do.LIE_INSTANCE:
                 answer.instance_id = "a-lie"  # type: ignore[attr-defined]
         return answer
 
-    def _later(self, work: Awaitable[Message], seconds: float) -> None:
+    def _later(self, work: Awaitable[Message]) -> None:
         """Executed even when the client has long gone; what it answers is heard by nobody."""
+        replaced = self.faults.replaced
 
         async def execute() -> None:
-            await asyncio.sleep(seconds)
+            await replaced.wait()
             with contextlib.suppress(WorkerError):
                 await work
             self.faults.pending -= 1

@@ -7,6 +7,7 @@
 was loaded, from 1; absent means every call. The first fault that fits is taken.
 """
 
+import asyncio
 import json
 import sys
 from collections import Counter
@@ -30,7 +31,7 @@ class Do(StrEnum):
     ERROR_AFTER = "error_after"  # executed, then `code` (INTERNAL)
     LABEL_FAILS = "label_fails"  # FinishWeightUpdate: weights finalised, label not set, INTERNAL
     HANG = "hang"  # never answers, nothing executed; a mutating call holds the mutex meanwhile
-    LATE = "late"  # never answers, and is executed `seconds` later, whatever came in between
+    LATE = "late"  # never answers; executed when the faults are replaced, whatever came in between
     SLOW = "slow"  # the engine core is busy for `seconds` before it executes
     DIE = "die"  # the process ends at once
     DIE_MIDWAY = "die_midway"  # UpdateWeights: the process ends when half of the bytes are written
@@ -43,6 +44,7 @@ class Do(StrEnum):
     RECEIPT_TORN = "receipt_torn"  # half a file
     RECEIPT_OF_RANK_MISSING = "receipt_of_rank_missing"  # that of the highest rank
     RESUMES = "resumes"  # executed and answered; then the engine resumes by itself
+    PAUSES = "pauses"  # executed and answered; then someone pauses the engine
     LIE_VERSION = "lie_version"  # GetWeightVersion: answers another label
     LIE_INSTANCE = "lie_instance"  # GetServerInfo: answers as another process
 
@@ -90,12 +92,15 @@ class Faults:
     file: Path | None = None
     calls: Counter[str] = field(default_factory=Counter)
     pending: int = 0  # calls that are late, and not executed yet
+    replaced: asyncio.Event = field(default_factory=asyncio.Event)  # the present faults were
     _armed: list[_Armed] = field(default_factory=list)
     _file_seen: tuple[int, int] | None = None  # mtime in ns, size
 
     def load(self, entries: Sequence[Any]) -> None:
         """Replace all faults. Raises ValueError and keeps the old ones where one is wrong."""
         self._armed = [_Armed(Fault.parse(entry)) for entry in entries]
+        replaced, self.replaced = self.replaced, asyncio.Event()
+        replaced.set()
 
     def take(self, call: str) -> Fault | None:
         """Count a call; the fault it meets."""

@@ -94,7 +94,9 @@ class Answer(StrEnum):
     REFUSED = "Refused"  # it was not executed
     UNKNOWN = "Unknown"  # it may have been executed, or still be running
     WRONG = "Wrong"  # a check was made and says no
-    UNLABELLED = "Unlabelled"  # Finish: the weights are final, and the engine could not set the version
+    UNLABELLED = (
+        "Unlabelled"  # Finish: the weights are final, and the engine could not set the version
+    )
 
 
 @dataclass(frozen=True, slots=True)
