@@ -40,7 +40,12 @@ def honest() -> pb.AgentState:
 
 def with_transaction(**fields: Any) -> pb.AgentState:
     state = honest()
-    usual = {"txn": "t", "weights": state.serving, "outcome": "Committed", "phase": "Done"}
+    usual: dict[str, Any] = {
+        "txn": "t",
+        "weights": state.serving,
+        "outcome": "Committed",
+        "phase": "Done",
+    }
     state.transaction.CopyFrom(pb.Transaction(**(usual | fields)))
     return state
 
@@ -70,7 +75,7 @@ LIES = {
         staging=pb.StageProgress(failure_class="Pod", reason=HUGE, message=HUGE, total=-5)
     ),
     "more attempts than there were": with_changes(
-        attempts=[pb.Attempts(digest=DIGEST, attempts=2**32 - 1, failure_class="Pod", reason="R")]
+        attempts=[pb.Attempts(digest=DIGEST, attempts=2**31 - 1, failure_class="Pod", reason="R")]
     ),
 }
 
@@ -147,7 +152,7 @@ class _Refused(grpc.aio.AioRpcError):
     def __init__(self, refusal: bytes) -> None:
         metadata = grpc.aio.Metadata((REFUSAL, refusal))
         super().__init__(
-            grpc.StatusCode.FAILED_PRECONDITION, grpc.aio.Metadata(), metadata, "said so"
+            grpc.StatusCode.FAILED_PRECONDITION, grpc.aio.Metadata(), metadata, "said so", None
         )
 
 
