@@ -8,6 +8,7 @@ import pytest
 
 from agent_double import REFUSAL, AgentDouble, served
 from localcluster.waiting import eventually
+from weightrollout.api.spec import Weights
 from weightrollout.api.swap import FailureClass
 from weightrollout.controller.agents import Agents
 from weightrollout.controller.calls import AgentRefusedCall, call_error
@@ -22,16 +23,19 @@ from weightrollout.controller.observe import (
 from weightrollout.controller.term import Term
 from weightrollout.rollout.fleet import AgentFault, AgentView
 from weightrollout.rollout.plan import plan
+from weightrollout.rollout.revisions import revision_name
 from weightrollout.wire.agent import agent_pb2 as pb
 
 SOON = 10.0
 DIGEST = "sha256:" + "a" * 64
 HUGE = "x" * 3_000_000
+#: What conftest's rollout desires: only what concerns the target is counted and measured.
+TARGET = revision_name("chat", Weights(version="v1", uri="file:///m/"))
 Ground = Any  # tests/unit/controller/conftest.py
 
 
 def honest() -> pb.AgentState:
-    weights = pb.Weights(revision="chat-1", version="v1", uri="file:///m/", digest=DIGEST)
+    weights = pb.Weights(revision=TARGET, version="v1", uri="file:///m/", digest=DIGEST)
     engine = pb.EngineState(reachable=True, instance="i-1", weight_version="v1")
     return pb.AgentState(
         agent_version="double", ready=True, engine=engine, serving=weights, told=weights
