@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 
@@ -27,6 +27,7 @@ from simulator.process import TESTS, EngineProcess, engine_process
 from weightrollout.agent.main import parse, serve
 from weightrollout.agent.service import REFUSAL_KEY
 from weightrollout.api import names
+from weightrollout.swap.patience import Patience
 from weightrollout.wire.agent import agent_pb2 as pb
 from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
 
@@ -62,15 +63,15 @@ class AgentTask:
     """The agent in this process: starts at once, cannot be killed."""
 
     arguments: tuple[str, ...]
+    patience: Patience = field(default_factory=Patience)
     host: str = field(default_factory=lambda: own_address())
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         self.stopping.clear()
-        self.task = asyncio.create_task(
-            serve(parse([*self.arguments, *_binds(self)]), self.stopping)
-        )
+        settings = replace(parse([*self.arguments, *_binds(self)]), patience=self.patience)
+        self.task = asyncio.create_task(serve(settings, self.stopping))
 
     async def end(self, number: signal.Signals = signal.SIGTERM) -> int | None:
         self.stopping.set()
@@ -166,25 +167,29 @@ class OnePod:
         await _told(self.stub.Reserve(request, timeout=ENDS_S, wait_for_ready=True))
 
     def swap_request(
-        self, name: str, txn: str = "txn-1", *, deadline_s: float = 20.0
+        self, name: str, txn: str = "txn-1", *, deadline_s: float = 20.0, **fields: Any
     ) -> pb.SwapRequest:
+        """`fields` replace those of the message."""
+        usual: dict[str, Any] = {
+            "pause_mode": pb.PAUSE_MODE_KEEP,
+            "clear_cache": True,
+            "drain_seconds": 1.0,
+            "prompts": [PROMPT],
+        }
         return pb.SwapRequest(
             fence=self.fence(),
             txn=txn,
             attempt=1,
             weights=self.weights(name),
-            pause_mode=pb.PAUSE_MODE_KEEP,
-            clear_cache=True,
-            drain_seconds=1.0,
             deadline_seconds=deadline_s,
-            prompts=[PROMPT],
+            **(usual | fields),
         )
 
     async def swap(
-        self, name: str, txn: str = "txn-1", *, deadline_s: float = 20.0
+        self, name: str, txn: str = "txn-1", *, deadline_s: float = 20.0, **fields: Any
     ) -> pb.Transaction:
         """Run or attach, and wait for the end."""
-        request = self.swap_request(name, txn, deadline_s=deadline_s)
+        request = self.swap_request(name, txn, deadline_s=deadline_s, **fields)
         *_, last = await _all(self.stub.Swap(request, timeout=ENDS_S, wait_for_ready=True))
         return last.transaction
 
@@ -264,12 +269,14 @@ async def one_pod(
     tmp_path: Path,
     *,
     killable: bool = False,
+    patience: Patience | None = None,
     environment: Mapping[str, str] | None = None,
     staging: Path | None = None,
     tensors: Shapes | None = None,
     **flags: Any,
 ) -> AsyncIterator[OnePod]:
-    """`flags` go to the simulator. `killable`: the agent is a process too, with that `environment`.
+    """`flags` go to the simulator. `killable`: the agent is a process too, with that `environment`
+    and usual patience.
 
     `staging`: a volume that is there already. `tensors`: of all checkpoints, None: tiny ones.
     """
@@ -291,7 +298,7 @@ async def one_pod(
         agent: Agent = (
             AgentProcess(all_flags, tmp_path / "agent.log", environment or {})
             if killable
-            else AgentTask(all_flags)
+            else AgentTask(all_flags, patience or Patience())
         )
         channel = grpc.aio.insecure_channel(
             f"{agent.host}:{names.DEFAULT_GRPC_PORT}",

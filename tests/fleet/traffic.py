@@ -12,16 +12,24 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 import aiohttp
 
-from localcluster.router import Backend, ReadyPods
+from localcluster.router import Backend
 from localcluster.waiting import eventually
 from simulator.answers import explain, split
 
 PROMPTS: Final = ("2+2=", "the capital of France is", "once upon a time", "def main():")
 REQUEST_DEADLINE_S: Final = 60.0
+
+
+class Backends(Protocol):
+    """Where a request may go now: `ReadyPods`, or a test's own."""
+
+    def pick(self) -> Backend:
+        """Raises LookupError when there is none."""
+        ...
 
 
 @dataclass
@@ -45,7 +53,7 @@ class Traffic:
 
     def __init__(
         self,
-        backends: ReadyPods,
+        backends: Backends,
         *,
         known: Mapping[str, int],
         clients: int = 4,

@@ -24,7 +24,7 @@ class Trouble(StrEnum):
     REFUSED = "refused"  # answered so, and not executed
     LOST = "lost"  # not executed, and nobody knows
     CUT = "cut"  # executed, and the answer was lost
-    LIED = "lied"  # answered OK and did nothing; Pause, Resume and Label only
+    LIED = "lied"  # answered OK and did nothing
     DIED = "died"  # the process ended and another came
     CRASHED = "crashed"  # the agent was killed after the call was sent
 
@@ -111,7 +111,7 @@ def call(engine: Engine, state: SwapState, trouble: Trouble) -> Event:
         if state.step is Step.UPDATE:  # torn: some of it was written
             engine.session, engine.loaded = False, ""
         return Failed(Answer.UNKNOWN, failure)
-    if trouble is Trouble.LIED and state.step in (Step.PAUSE, Step.RESUME, Step.LABEL):
+    if trouble is Trouble.LIED and not local and state.step is not Step.PROMPTS:
         return Answered()
     answer = engine.execute(state)
     if trouble is Trouble.CUT:

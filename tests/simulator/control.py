@@ -1,6 +1,7 @@
 """vllm.Control as released engines serve it: status codes, texts, one mutex, scripted faults."""
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ import grpc
 from google.protobuf.message import Message
 
 from simulator.calls import Calls
+from simulator.core import Pause
 from simulator.death import CRASHED, die
 from simulator.faults import Do, Fault, Faults
 from simulator.plugin import WorkerError
@@ -34,6 +36,7 @@ class Control:
     calls: Calls
     faults: Faults
     _mutex: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _late: set[asyncio.Task[None]] = field(default_factory=set)
 
     def handler(self) -> "grpc.GenericRpcHandler[bytes, bytes]":
         """Under the configured service name; what this version lacks is UNIMPLEMENTED."""
@@ -84,6 +87,9 @@ class Control:
                 await asyncio.Event().wait()
             case Do.DIE:
                 die(CRASHED, f"fault: died at {name}")
+            case Do.LATE:
+                self._later(execute(request))
+                await asyncio.Event().wait()
             case Do.SLOW:
                 await self._occupy(name, fault.seconds)
             case Do.LABEL_FAILS:
@@ -99,9 +105,28 @@ class Control:
         match fault.do:
             case Do.ERROR_AFTER | Do.LABEL_FAILS:
                 raise _failure(fault, grpc.StatusCode.INTERNAL)
+            case Do.RESUMES:
+                self.calls.core.resume()
+            case Do.PAUSES:
+                self.calls.core.pause(Pause.ABORT, clear_cache=False)
             case Do.LIE_VERSION:
                 return pb.GetWeightVersionResponse(weight_version="a-lie")
+            case Do.LIE_INSTANCE:
+                answer.instance_id = "a-lie"  # type: ignore[attr-defined]
         return answer
+
+    def _later(self, work: Awaitable[Message]) -> None:
+        """Executed even when the client has long gone; what it answers is heard by nobody."""
+        replaced = self.faults.replaced
+
+        async def execute() -> None:
+            await replaced.wait()
+            with contextlib.suppress(WorkerError):
+                await work
+            self.faults.pending -= 1
+
+        self.faults.pending += 1
+        self._late.add(asyncio.create_task(execute()))
 
     async def _occupy(self, name: str, seconds: float) -> None:
         """Keep the core busy before the call reaches it; calls that do not go there just wait."""

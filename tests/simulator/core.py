@@ -129,6 +129,7 @@ class Core:
 
     def resume(self) -> None:
         self.paused = None
+        self._wake.set()
 
     # The loop.
 

@@ -3,10 +3,11 @@
     [{"call": "UpdateWeights", "at": 1, "do": "die_midway"},
      {"call": "completions", "do": "slow", "seconds": 0.5}]
 
-`call` is an RPC of vllm.Control, or "completions". `at` counts calls of that name since the list
+`call` is an RPC of vllm.Control, or "completions", or "metrics". `at` counts calls of that name since the list
 was loaded, from 1; absent means every call. The first fault that fits is taken.
 """
 
+import asyncio
 import json
 import sys
 from collections import Counter
@@ -19,7 +20,8 @@ from typing import Any, Final
 from weightrollout.wire.vllm import control_pb2 as pb
 
 CALLS: Final = frozenset(
-    {method.name for method in pb.DESCRIPTOR.services_by_name["Control"].methods} | {"completions"}
+    {method.name for method in pb.DESCRIPTOR.services_by_name["Control"].methods}
+    | {"completions", "metrics"}
 )
 
 
@@ -29,13 +31,22 @@ class Do(StrEnum):
     ERROR_AFTER = "error_after"  # executed, then `code` (INTERNAL)
     LABEL_FAILS = "label_fails"  # FinishWeightUpdate: weights finalised, label not set, INTERNAL
     HANG = "hang"  # never answers, nothing executed; a mutating call holds the mutex meanwhile
+    LATE = "late"  # never answers; executed when the faults are replaced, whatever came in between
     SLOW = "slow"  # the engine core is busy for `seconds` before it executes
     DIE = "die"  # the process ends at once
     DIE_MIDWAY = "die_midway"  # UpdateWeights: the process ends when half of the bytes are written
     OK_NOTHING = "ok_nothing"  # answers OK and did nothing
     STALE_BLOCK = "stale_block"  # UpdateWeights: the last block stays old, the receipt denies it
     LIE_RECEIPT = "lie_receipt"  # UpdateWeights: good weights, a receipt with a wrong checksum
+    RECEIPT_WITHOUT_BLOCK = "receipt_without_block"  # of good weights, as the next four
+    RECEIPT_OF_OTHER_TXN = "receipt_of_other_txn"
+    RECEIPT_OF_OTHER_INSTANCE = "receipt_of_other_instance"
+    RECEIPT_TORN = "receipt_torn"  # half a file
+    RECEIPT_OF_RANK_MISSING = "receipt_of_rank_missing"  # that of the highest rank
+    RESUMES = "resumes"  # executed and answered; then the engine resumes by itself
+    PAUSES = "pauses"  # executed and answered; then someone pauses the engine
     LIE_VERSION = "lie_version"  # GetWeightVersion: answers another label
+    LIE_INSTANCE = "lie_instance"  # GetServerInfo: answers as another process
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +91,16 @@ class Faults:
 
     file: Path | None = None
     calls: Counter[str] = field(default_factory=Counter)
+    pending: int = 0  # calls that are late, and not executed yet
+    replaced: asyncio.Event = field(default_factory=asyncio.Event)  # the present faults were
     _armed: list[_Armed] = field(default_factory=list)
     _file_seen: tuple[int, int] | None = None  # mtime in ns, size
 
     def load(self, entries: Sequence[Any]) -> None:
         """Replace all faults. Raises ValueError and keeps the old ones where one is wrong."""
         self._armed = [_Armed(Fault.parse(entry)) for entry in entries]
+        replaced, self.replaced = self.replaced, asyncio.Event()
+        replaced.set()
 
     def take(self, call: str) -> Fault | None:
         """Count a call; the fault it meets."""

@@ -69,6 +69,11 @@ class Inference:
 
     async def metrics(self, _: web.Request) -> web.Response:
         core = self.calls.core
+        try:
+            if await self._meet_fault("metrics"):
+                return web.Response(text="")
+        except Invalid as invalid:
+            return _error(invalid.status, invalid.text)
         labels = f'{{engine="0",model_name="{self.model_name}"}}'
         lines = [
             f"# TYPE vllm:{name} gauge\nvllm:{name}{labels} {value:.1f}\n"
@@ -81,7 +86,8 @@ class Inference:
 
     async def completions(self, http: web.Request) -> web.StreamResponse:
         try:
-            await self._meet_fault()
+            if await self._meet_fault("completions"):
+                return web.json_response(self._body("", Finish.LENGTH))
             asked = self._asked(await http.read())
             request = self.calls.core.submit(asked.prompt, asked.max_tokens)
         except Invalid as invalid:
@@ -139,21 +145,26 @@ class Inference:
             raise Invalid(400, f"max_tokens must be at least 1, got {max_tokens}.")
         return Asked(body["prompt"], max_tokens, bool(body.get("stream", False)))
 
-    async def _meet_fault(self) -> None:
-        fault = self.faults.take("completions")
+    async def _meet_fault(self, call: str) -> bool:
+        """Whether to answer well and with nothing. Raises Invalid."""
+        fault = self.faults.take(call)
         match fault and fault.do:
             case None:
-                return
+                return False
+            case Do.OK_NOTHING:
+                return True
             case Do.DIE:
-                die(CRASHED, "fault: died at a completion")
+                die(CRASHED, f"fault: died at {call}")
             case Do.HANG:
                 await asyncio.Event().wait()
             case Do.SLOW if fault:
                 await asyncio.sleep(fault.seconds)
+                return False
             case Do.REFUSE if fault:
                 raise Invalid(int(fault.code or 503), "fault: refused")
             case _ if fault:
                 raise Invalid(int(fault.code or 500), f"fault: {fault.do}")
+        return False
 
     async def state(self, _: web.Request) -> web.Response:
         """What tests want to know and no real engine tells. Answers also in mid-update."""
@@ -169,6 +180,7 @@ class Inference:
                 "running": len(core.running),
                 "waiting": len(core.waiting),
                 "calls": dict(self.faults.calls),
+                "late": self.faults.pending,
                 "unguardedUpdates": self.calls.unguarded_updates,
             }
         )

@@ -9,7 +9,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -200,10 +200,6 @@ class Plugin:
 
     def _write_receipts(self, ready: Ready, fault: Do | None, *, millis: float) -> None:
         for shard, source in zip(self._shards, ready.sources, strict=True):
-            sums = source.sums
-            if fault is Do.LIE_RECEIPT:
-                wrong = BlockSum(sums[0].parameter, sums[0].bytes, zlib.crc32(b"a lie"))
-                sums = (wrong, *sums[1:])
             receipt = Receipt(
                 txn=ready.txn,
                 rank=shard.plan.rank,
@@ -211,9 +207,30 @@ class Plugin:
                 digest=ready.digest,
                 plan_id=self._shards[0].plan.plan_id(),
                 names=tuple(sorted(shard.plan.consumed())),
-                blocks=sums,
+                blocks=source.sums,
                 pointers_ok=True,
                 path="direct",
                 millis=millis,
             )
-            records.write(files.receipt(self._handover, ready.txn, receipt.rank), receipt)
+            self._hand_in(receipt, fault)
+
+    def _hand_in(self, receipt: Receipt, fault: Do | None) -> None:
+        path = files.receipt(self._handover, receipt.txn, receipt.rank)
+        match fault:
+            case Do.LIE_RECEIPT:
+                first, *rest = receipt.blocks
+                wrong = BlockSum(first.parameter, first.bytes, zlib.crc32(b"a lie"))
+                receipt = replace(receipt, blocks=(wrong, *rest))
+            case Do.RECEIPT_WITHOUT_BLOCK:
+                receipt = replace(receipt, blocks=receipt.blocks[:-1])
+            case Do.RECEIPT_OF_OTHER_TXN:
+                receipt = replace(receipt, txn="another")
+            case Do.RECEIPT_OF_OTHER_INSTANCE:
+                receipt = replace(receipt, instance="another")
+            case Do.RECEIPT_TORN:
+                whole = records.dumps(receipt)
+                path.write_bytes(whole[: len(whole) // 2])
+                return
+            case Do.RECEIPT_OF_RANK_MISSING if receipt.rank == len(self._shards) - 1:
+                return
+        records.write(path, receipt)

@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +30,7 @@ from weightrollout.engine.vllm_grpc import VllmGrpc
 from weightrollout.engine.vllm_http import VllmHttp
 from weightrollout.metrics import Door, Metrics
 from weightrollout.swap.journal import Journal
+from weightrollout.swap.patience import Patience
 from weightrollout.weights.staging import Store
 from weightrollout.wire.agent.agent_pb2_grpc import add_AgentServicer_to_server
 
@@ -53,6 +54,7 @@ class Settings:
     handover: Path
     stable: Path | None
     control_service: str
+    patience: Patience = field(default_factory=Patience)  # no flag: fits engines of any size
 
 
 class BadFlag(Exception):
@@ -158,7 +160,8 @@ def _build(settings: Settings, stack: AsyncExitStack) -> Desk:
     )
     stager = Stager(store, board, clock, metrics)
     parts = Parts(
-        journal, board, watch, store, engine, inference, settings.handover, clock, metrics
+        *(journal, board, watch, store, engine, inference),
+        *(settings.handover, clock, metrics, settings.patience),
     )
     restarter = Restarter(journal, board, watch, engine, settings.handover)
     stack.push_async_callback(stager.stop)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from weightrollout.agent.engine_watch import EngineSight, EngineWatch, read_reports
@@ -18,6 +18,7 @@ from weightrollout.swap import book, machine
 from weightrollout.swap.backends.shared_memory import SharedMemory, forget_others
 from weightrollout.swap.book import Reservation, Transaction
 from weightrollout.swap.journal import Journal, JournalUnwritable
+from weightrollout.swap.patience import Patience
 from weightrollout.swap.records import Content, Failure, SwapRequest, SwapState
 from weightrollout.swap.run import Hands, SwapRun
 from weightrollout.weights.staging import Store
@@ -38,6 +39,7 @@ class Parts:
     handover: Path
     clock: Clock
     metrics: Metrics
+    patience: Patience = field(default_factory=Patience)
 
 
 class Swaps:
@@ -162,7 +164,7 @@ class Swaps:
         forget_others(parts.handover, state.txn)
         backend = SharedMemory(parts.store, parts.handover, reports, parts.clock)
         run = SwapRun(
-            Hands(parts.engine, parts.inference, backend, parts.clock),
+            Hands(parts.engine, parts.inference, backend, parts.clock, parts.patience),
             state,
             record=lambda now: parts.journal.put(book.noted(parts.journal.book, now)),
             changed=self._show,

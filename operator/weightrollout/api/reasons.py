@@ -77,3 +77,4 @@ class RejectReason(StrEnum):
 #: pinned it means that the source changed afterwards, which is the environment's fault.
 DIGEST_MISMATCH = "DigestMismatch"
 SOURCE_CHANGED = "SourceChanged"
+STAGED_NOTHING = "StagedNothing"  # the agent said done, and does not hold it

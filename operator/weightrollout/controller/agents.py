@@ -23,7 +23,7 @@ from weightrollout.controller.calls import (
     wire_fence,
 )
 from weightrollout.controller.leader import Fence
-from weightrollout.controller.observe import agent_view
+from weightrollout.controller.observe import NotUnderstood, agent_view
 from weightrollout.kube.pods import Pod
 from weightrollout.rollout.fleet import AgentFault, AgentView, StagingView
 from weightrollout.wire.agent import agent_pb2 as pb
@@ -133,6 +133,8 @@ class AgentLink:
             except AgentUnreachable as lost:
                 young = self._clock.monotonic() < self._patient_until
                 self._lost(AgentFault.STARTING if young else AgentFault.UNREACHABLE, str(lost))
+            except NotUnderstood as wrong:
+                self._lost(AgentFault.UNREACHABLE, f"its answer was not understood: {wrong}")
             except Exception as error:
                 # Whatever it is, an old view must not stand for a living agent.
                 log.exception("the link to the agent of %s failed", self.address.pod)

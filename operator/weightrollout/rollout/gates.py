@@ -12,6 +12,7 @@ from weightrollout.rollout.backoff import is_environment, swap_again_at
 from weightrollout.rollout.budget import Budget, refuse_over_budget
 from weightrollout.rollout.classify import Pod
 from weightrollout.rollout.fleet import Ref
+from weightrollout.rollout.memory import is_contradicted
 from weightrollout.rollout.refusal import Refusal
 from weightrollout.rollout.situation import (
     Situation,
@@ -113,6 +114,8 @@ def back_off_is_over(pod: Pod, want: Ref, situation: Situation) -> Refusal | Non
             HoldGate.ENVIRONMENT, last.reason, f"{pod.name}: {last.message}", (pod.name,)
         )
     cause = f": {last.reason}: {last.message}" if last is not None else ""
+    if pod.agent is not None and is_contradicted(pod.agent):
+        cause = ": its agent reports a committed swap, and other weights than it committed"
     return Refusal(
         HoldGate.BACK_OFF,
         HoldReason.RETRY_BACK_OFF,

@@ -7,7 +7,7 @@ start again, which can only make the rollout slower, never less safe.
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from weightrollout.api.reasons import DIGEST_MISMATCH, SOURCE_CHANGED
+from weightrollout.api.reasons import DIGEST_MISMATCH, SOURCE_CHANGED, STAGED_NOTHING
 from weightrollout.api.swap import FailureClass, Outcome
 from weightrollout.rollout.actions import Action, RestartEngine, Stage
 from weightrollout.rollout.fleet import (
@@ -124,11 +124,28 @@ def _remember_transaction(memory: PodMemory, agent: AgentView, now: float) -> Po
     transaction = agent.transaction
     if transaction is None or transaction.running:
         return memory
-    if transaction.outcome is Outcome.COMMITTED:
+    if transaction.outcome is Outcome.COMMITTED and not is_contradicted(agent):
         return replace(memory, failed_txn="", failures=0) if memory.failed_txn else memory
     if transaction.txn == memory.failed_txn:
         return memory
     return replace(memory, failed_txn=transaction.txn, failed_at=now, failures=memory.failures + 1)
+
+
+def is_contradicted(agent: AgentView) -> bool:
+    """Its newest swap was committed, and in the same breath it reports other weights.
+
+    An engine that restarted since holds its base weights, and that is no contradiction.
+    """
+    last = agent.transaction
+    if last is None or last.outcome is not Outcome.COMMITTED:
+        return False
+    if agent.engine.baseline or not agent.engine.reachable:
+        return False
+    held = agent.serving
+    return held is None or (held.digest, held.version) != (
+        last.weights.digest,
+        last.weights.version,
+    )
 
 
 def _remember_staging(memory: PodMemory, agent: AgentView, fleet: Fleet) -> StageMemory | None:
@@ -141,11 +158,11 @@ def _remember_staging(memory: PodMemory, agent: AgentView, fleet: Fleet) -> Stag
     view = staging_of(agent, replace(memory, staging=asked), asked.revision)
     if view is None or (view.failure_class is None and not view.done):
         return asked
-    if view.failure_class is None:
+    if view.failure_class is None and view.digest in agent.staged:
         return StageMemory(asked.revision, awaited=False)
     if not asked.awaited:
         return asked
-    failure_class, reason = _judge_staging(view, revision)
+    failure_class, reason, message = _judge_staging(view, revision)
     return StageMemory(
         asked.revision,
         awaited=False,
@@ -153,7 +170,7 @@ def _remember_staging(memory: PodMemory, agent: AgentView, fleet: Fleet) -> Stag
         failed_at=fleet.now,
         failure_class=failure_class,
         reason=reason,
-        message=view.message,
+        message=message,
     )
 
 
@@ -163,10 +180,14 @@ def _staging_seen_first(agent: AgentView) -> StageMemory | None:
     return StageMemory(view.revision) if view is not None and view.revision else None
 
 
-def _judge_staging(view: StagingView, revision: Revision | None) -> tuple[FailureClass, str]:
-    """A digest that a scout pinned and that is wrong now: the source changed, not the weights."""
-    failure_class = view.failure_class or FailureClass.ENVIRONMENT
+def _judge_staging(view: StagingView, revision: Revision | None) -> tuple[FailureClass, str, str]:
+    """Class, reason, message. A digest that a scout pinned and that is wrong now: the source changed,
+    not the weights. One that ended well and left nothing says nothing about the weights either."""
+    if view.failure_class is None:
+        message = f"its agent says that it staged {view.digest or 'it'}, and does not hold it"
+        return FailureClass.ENVIRONMENT, STAGED_NOTHING, message
+    failure_class = view.failure_class
     pinned = revision is not None and revision.ref.digest is not None and not revision.digest_given
     if failure_class is FailureClass.WEIGHTS and view.reason == DIGEST_MISMATCH and pinned:
-        return FailureClass.ENVIRONMENT, SOURCE_CHANGED
-    return failure_class, view.reason
+        return FailureClass.ENVIRONMENT, SOURCE_CHANGED, view.message
+    return failure_class, view.reason, view.message

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from weightrollout.api.swap import Outcome
 from weightrollout.rollout.classify import Pod, PodState, loaded_by
 from weightrollout.rollout.fleet import AgentView, Doing, Fleet, PodView, Verdict
+from weightrollout.rollout.memory import is_contradicted
 from weightrollout.rollout.target import Goal
 
 
@@ -74,6 +75,8 @@ def _is_fit(pod: Pod) -> bool:
     """Unreachable and incompatible pods never prove: they would say nothing about the weights."""
     if pod.agent is None or pod.state in (PodState.FAILED, PodState.INCOMPATIBLE):
         return False
+    if is_contradicted(pod.agent):
+        return False  # whatever it proves next would not be believed either
     return pod.agent.engine.reachable or pod.engaged or pod.state is PodState.POISONED
 
 

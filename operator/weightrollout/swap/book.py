@@ -111,7 +111,9 @@ def ended(book: Book, state: SwapState, transaction: Transaction) -> Book:
         case Outcome.POISONED:
             return replace(book, poisoned=state.instance, touched=state.instance, serving=None)
         case Outcome.RESTARTED:
-            return replace(book, serving=None)
+            # An engine that only said so, and answers as itself again, must not pass for untouched.
+            mine = state.instance if state.maybe_started else book.touched
+            return replace(book, serving=None, touched=mine)
         case Outcome.UNTOUCHED:
             return book
         case None:

@@ -47,6 +47,9 @@ UNCONFIRMED: Final = {
         FailureClass.POD, "VersionNotConfirmed", "the version was set, but another is reported"
     ),
 }
+RESUMED: Final = Failure(
+    FailureClass.POD, "EngineResumed", "the engine was resumed in mid-swap, by itself or by others"
+)
 
 
 class Todo(StrEnum):
@@ -99,7 +102,8 @@ def _saw(state: SwapState, saw: Saw, time: Time) -> SwapState:
     move = row_for(case).move
     state = replace(state, looking=None)
     if case.answer is Answer.OK and _is_doubted(state.step, move):
-        state = _blame(state, UNCONFIRMED[state.step])
+        resumed = case.sight is Sight.RUNNING_LABELLED
+        state = _blame(state, RESUMED if resumed else UNCONFIRMED[state.step])
     if state.step not in (Step.FINISH, Step.LABEL):
         state = replace(state, version_before=saw.version)
     return _apply(state, move, case, time)
@@ -109,7 +113,7 @@ def _is_doubted(step: Step, move: Move) -> bool:
     """What was seen contradicts a good answer."""
     if step is Step.PAUSE and move is Move.END_UNTOUCHED:
         return True
-    return move in (Move.SEND_AGAIN, Move.LABEL, Move.RESEND)
+    return move in (Move.SEND_AGAIN, Move.RESEND)
 
 
 def _sight(state: SwapState, answer: Answer, saw: Saw) -> Sight:
@@ -147,8 +151,6 @@ def _apply(state: SwapState, move: Move, case: Case, time: Time) -> SwapState:
             return _send(state, Step.RESUME)
         case Move.LABEL:
             return _send(state, Step.LABEL)
-        case Move.SKIP_RESUME:
-            return _go_on(replace(state, step=Step.RESUME, holds=Holds.WHOLE), time)
         case Move.RESEND:
             return _resend(state, time, paused=paused)
         case Move.UNDO:

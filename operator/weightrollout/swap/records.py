@@ -94,6 +94,9 @@ class Answer(StrEnum):
     REFUSED = "Refused"  # it was not executed
     UNKNOWN = "Unknown"  # it may have been executed, or still be running
     WRONG = "Wrong"  # a check was made and says no
+    UNLABELLED = (
+        "Unlabelled"  # Finish: the weights are final, and the engine could not set the version
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,5 +135,5 @@ class SwapState:
 
     @property
     def maybe_started(self) -> bool:
-        """A Start may have reached the engine and no Finish was proven since."""
-        return self.holds is Holds.GONE or self.step is Step.START
+        """A Start may have reached the engine: it may hold other weights than before."""
+        return self.holds is not Holds.OLD or self.step is Step.START

@@ -7,7 +7,7 @@ state. Decides nothing: it sends one call, or reads back, and gives the machine 
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, assert_never
 
 from weightrollout.api.swap import FailureClass
@@ -20,32 +20,15 @@ from weightrollout.swap.book import Transaction, view
 from weightrollout.swap.events import Answered, Blind, Event, Failed, Saw, Time
 from weightrollout.swap.journal import JournalUnwritable
 from weightrollout.swap.machine import Todo
+from weightrollout.swap.patience import Patience
 from weightrollout.swap.records import Answer, Failure, Holds, Source, Step, SwapState
 from weightrollout.swap.stopwatch import Stopwatch
 
 log = logging.getLogger(__name__)
 
-#: Longest wait for one call, in seconds. Update and Prepared take what the attempt has left.
-CALL_S: Final = {
-    Step.INIT: 10.0,
-    Step.PAUSE: 30.0,  # waits for the engine step that runs
-    Step.CLOSE: 30.0,
-    Step.START: 30.0,
-    Step.FINISH: 60.0,  # post-processing of what is not copied in place
-    Step.LABEL: 10.0,
-    Step.RESUME: 30.0,
-    Step.PROMPTS: 60.0,  # each
-}
-#: GetServerInfo is answered at once also in mid-update; IsPaused waits behind an update.
-INFO_S: Final = 2.0
-READ_BACK_S: Final = 10.0
 #: Pause between two looks at an engine that does not answer.
 BLIND_PACE_S: Final = 0.2
-#: How long after the deadline an engine that cannot be read back is waited for.
-GRACE_S: Final = 30.0
 DRAIN_POLL_S: Final = 0.1
-#: A call is given this much even when the attempt has less left.
-LEAST_S: Final = 1.0
 #: Calls that change the engine: journaled before they are sent.
 EFFECTS: Final = frozenset(
     {Step.PAUSE, Step.START, Step.UPDATE, Step.FINISH, Step.LABEL, Step.RESUME, Step.CLOSE}
@@ -73,6 +56,7 @@ class Hands:
     inference: Inference
     backend: Backend
     clock: Clock
+    patience: Patience = field(default_factory=Patience)
 
 
 class SwapRun:
@@ -135,7 +119,7 @@ class SwapRun:
         if now < self._deadline_at:
             return Time.IN_TIME
         waited = now - max(self._deadline_at, self._blind_since)
-        return Time.OVER if waited >= GRACE_S else Time.LATE
+        return Time.OVER if waited >= self._hands.patience.grace_s else Time.LATE
 
     def _limit(self, state: SwapState) -> float:
         """Deadline of the next call. What undoes a late attempt gets as much as the attempt had."""
@@ -143,7 +127,8 @@ class SwapRun:
         left = self._deadline_at - self._hands.clock.monotonic()
         if left <= 0 or state.source is not Source.TARGET:
             left = whole
-        return max(LEAST_S, min(left, CALL_S.get(state.step, left)))
+        patience = self._hands.patience
+        return max(patience.least_s, min(left, patience.call_s.get(state.step, left)))
 
     # -- calls ----------------------------------------------------------------------------
 
@@ -155,9 +140,9 @@ class SwapRun:
         except BackendError as error:
             return self._failed(state, error.answer, error.failure)
         except EngineError as error:
-            if state.step is Step.FINISH and error.reason == LABEL_NOT_SET:
-                return Answered()  # the version that is read back will say so
             known = Answer.UNKNOWN if isinstance(error, EngineStateUnknown) else Answer.REFUSED
+            if state.step is Step.FINISH and error.reason == LABEL_NOT_SET:
+                known = Answer.UNLABELLED
             message = f"{state.step}: {error.reason}: {error.message}"
             return self._failed(
                 state, known, Failure(FailureClass.POD, REASONS[state.step], message)
@@ -225,7 +210,7 @@ class SwapRun:
         """Watch until nothing runs or waits; what is left then is paused with the rest."""
         until = self._hands.clock.monotonic() + drain_s
         while (left := until - self._hands.clock.monotonic()) > 0:
-            load = await self._hands.inference.load(deadline_s=READ_BACK_S)
+            load = await self._hands.inference.load(deadline_s=self._hands.patience.read_back_s)
             if load.idle:
                 return
             await asyncio.sleep(min(DRAIN_POLL_S, left))
@@ -247,13 +232,13 @@ class SwapRun:
 
     async def _look(self, state: SwapState) -> Event:
         """GetServerInfo first: another process makes the other two questions meaningless."""
-        engine = self._hands.engine
+        engine, patience = self._hands.engine, self._hands.patience
         try:
-            info = await engine.info(deadline_s=INFO_S)
+            info = await engine.info(deadline_s=patience.info_s)
             if info.instance != state.instance:
                 return Saw(info.instance, paused=False, version="")
-            paused = await engine.is_paused(deadline_s=READ_BACK_S)
-            version = await engine.version(deadline_s=READ_BACK_S)
+            paused = await engine.is_paused(deadline_s=patience.read_back_s)
+            version = await engine.version(deadline_s=patience.read_back_s)
         except EngineError as error:
             await asyncio.sleep(BLIND_PACE_S)
             return Blind(f"{error.reason}: {error.message}")

@@ -31,7 +31,6 @@ class Move(StrEnum):
     SEND_AGAIN = "SendAgain"  # bounded; then Poisoned, for prompts UNDO
     RESUME = "Resume"  # give up, with the old weights
     LABEL = "Label"  # set the version apart from Finish
-    SKIP_RESUME = "SkipResume"  # whole, and running already
     RESEND = "Resend"  # a whole cycle: target once more, then last good, then Poisoned
     UNDO = "Undo"  # pause, last good; Poisoned where there is none
     END_UNTOUCHED = "EndUntouched"
@@ -156,18 +155,24 @@ ROWS: Final = (
     ),
     _row(
         (_GONE, {Step.FINISH, Step.LABEL}, _ANY, {Sight.RUNNING_LABELLED}),
-        Move.SKIP_RESUME,
-        "whole; someone resumed it, and a second Resume can hang data-parallel engines",
+        Move.RESEND,
+        "whole, but it was resumed since the pause: its caches may be of weights that left since,"
+        " and only another pause drops them",
     ),
     _row(
-        (_GONE, {Step.FINISH}, _OK, _UNLABELLED),
+        (_GONE, {Step.FINISH}, {Answer.UNLABELLED}, _PAUSED),
         Move.LABEL,
         "Finish was executed, its label was not: setting it needs no new transfer",
     ),
     _row(
-        (_GONE, {Step.FINISH}, _FAILED, _UNLABELLED),
+        (_GONE, {Step.FINISH}, {Answer.UNLABELLED}, _RUNNING),
         Move.RESEND,
-        "nothing proves that Finish was executed",
+        "it was resumed since the pause: its caches may be of weights that left since",
+    ),
+    _row(
+        (_GONE, {Step.FINISH}, _ANY - {Answer.UNLABELLED}, _UNLABELLED),
+        Move.RESEND,
+        "nothing proves that Finish was executed, also where it was answered well",
     ),
     _row(
         (_GONE, {Step.LABEL}, _ANY, _UNLABELLED),

@@ -12,6 +12,7 @@ from contract.under_test import CALL_S, EngineUnderTest, eventually, simulated
 from simulator import answers
 from weightrollout.api.spec import PauseMode
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
+from weightrollout.engine.vllm_http import VllmHttp
 from weightrollout.handover import files, records
 from weightrollout.handover.records import ImageIndex
 
@@ -202,3 +203,34 @@ async def test_update_that_fails_midway_leaves_a_torn_half_loaded_model(
         await engine.resume()
         assert await holds(engine, b)
         assert await engine.complete(PROMPT)
+
+
+async def test_late_call_is_executed_when_the_faults_are_replaced(engine: EngineUnderTest) -> None:
+    await engine.process.set_faults(fault("PauseGeneration", "late", at=1))
+    with pytest.raises(EngineStateUnknown, match="DeadlineExceeded"):
+        await engine.control.pause(PauseMode.KEEP, clear_cache=True, deadline_s=0.2)
+    assert not await engine.is_paused()
+    await engine.process.set_faults()
+    await eventually(engine.is_paused)
+
+
+async def test_engine_that_resumes_by_itself_answered_well(engine: EngineUnderTest) -> None:
+    await engine.process.set_faults(fault("PauseGeneration", "resumes", at=1))
+    await engine.pause()
+    assert not await engine.is_paused()
+
+
+async def test_engine_names_another_process_while_it_is_told_to(engine: EngineUnderTest) -> None:
+    await engine.process.set_faults(fault("info", "lie_instance", at=1))
+    assert (await engine.control.info(deadline_s=CALL_S)).instance == "a-lie"
+    assert (await engine.control.info(deadline_s=CALL_S)).instance == engine.process.instance
+
+
+async def test_hanging_metrics_page_is_not_answered(engine: EngineUnderTest) -> None:
+    inference = VllmHttp(engine.process.http_url)
+    await engine.process.set_faults(fault("metrics", "hang"))
+    try:
+        with pytest.raises(EngineStateUnknown, match="DeadlineExceeded"):
+            await inference.load(deadline_s=0.2)
+    finally:
+        await inference.close()

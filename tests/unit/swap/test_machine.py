@@ -115,15 +115,28 @@ def test_same_label_as_before_does_not_prove_a_failed_finish() -> None:
     assert answered.step is Step.RESUME
 
 
-def test_label_that_finish_did_not_set_is_set_once() -> None:
-    state = play(*TO_FINISH, OK, saw(paused=True, version="v1"))
+def test_label_that_finish_could_not_set_is_set_once() -> None:
+    unlabelled = failed(Answer.UNLABELLED)
+    state = play(*TO_FINISH, unlabelled, saw(paused=True, version="v1"))
     assert state.step is Step.LABEL
     state = advance(advance(state, OK, Time.IN_TIME), PAUSED, Time.IN_TIME)
     assert (state.step, state.cycle) == (Step.CLOSE, 2)
 
 
-def test_second_resume_is_not_sent_to_an_engine_that_runs() -> None:
-    assert play(*TO_FINISH, OK, saw(paused=False, version="v2")).step is Step.PROMPTS
+def test_finish_that_was_answered_and_set_no_version_is_not_believed() -> None:
+    """It may have done nothing at all: setting the version apart would hide that."""
+    state = play(*TO_FINISH, OK, saw(paused=True, version="v1"))
+    assert (state.step, state.cycle) == (Step.CLOSE, 2)
+    assert state.failure is not None
+    assert state.failure.reason == "VersionNotConfirmed"
+
+
+def test_engine_that_was_resumed_in_mid_swap_is_paused_again_to_drop_its_caches() -> None:
+    """Nor is it sent a second Resume, which can hang data-parallel engines."""
+    state = play(*TO_FINISH, OK, saw(paused=False, version="v2"))
+    assert (state.step, state.cycle) == (Step.PAUSE, 2)
+    assert state.failure is not None
+    assert state.failure.reason == "EngineResumed"
 
 
 def test_wrong_answer_stops_the_engine_before_anything_else() -> None:

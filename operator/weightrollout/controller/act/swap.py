@@ -5,10 +5,11 @@ import grpc.aio
 from weightrollout.api.spec import PauseMode
 from weightrollout.controller.act.context import SHOWN_S, Context
 from weightrollout.controller.act.streams import follow
-from weightrollout.controller.calls import wire_fence, wire_weights
+from weightrollout.controller.calls import understood, wire_fence, wire_weights
+from weightrollout.controller.observe import transaction_view
 from weightrollout.metrics import SWAP_PAUSE, SWAPS
 from weightrollout.rollout.actions import SwapPod
-from weightrollout.rollout.fleet import AgentView
+from weightrollout.rollout.fleet import AgentView, TransactionView
 from weightrollout.wire.agent import agent_pb2 as pb
 
 
@@ -37,7 +38,7 @@ async def swap(context: Context, action: SwapPod) -> None:
     last = await follow(
         "Swap", attach, pb.SwapProgress, lambda said: bool(said.transaction.outcome)
     )
-    _measure(context, last.transaction)
+    _measure(context, understood(transaction_view, last.transaction))
 
     def shown(seen: AgentView) -> bool:
         said = seen.transaction
@@ -46,10 +47,10 @@ async def swap(context: Context, action: SwapPod) -> None:
     await link.until(shown, SHOWN_S)
 
 
-def _measure(context: Context, ended: pb.Transaction) -> None:
+def _measure(context: Context, ended: TransactionView) -> None:
     metrics, rollout = context.world.metrics, context.owner.name
-    labels = (rollout, ended.outcome, ended.failure_class, ended.reason)
-    metrics.counter(SWAPS).labels(*labels).inc()
+    failure_class = ended.failure_class or ""
+    metrics.counter(SWAPS).labels(rollout, ended.outcome, failure_class, ended.reason).inc()
     if ended.pause_millis:
         metrics.histogram(SWAP_PAUSE).labels(rollout).observe(ended.pause_millis / 1000)
 
