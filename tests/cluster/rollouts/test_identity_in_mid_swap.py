@@ -85,7 +85,7 @@ class Scene:
         return await self.world.until_phase("chat", "Complete", DONE_S)
 
     @asynccontextmanager
-    async def traffic(self) -> AsyncIterator[None]:
+    async def traffic(self, *, always_somewhere: bool = True) -> AsyncIterator[None]:
         """Clients that notice nothing of what happens in the block."""
         known = {name: each.fingerprint for name, each in self.written.items()}
         async with (
@@ -95,7 +95,8 @@ class Scene:
             yield
             await traffic.more(3)
         tally = traffic.tally
-        assert (tally.failed, tally.unexplained, tally.nowhere) == (0, 0, 0), tally.complaints
+        assert (tally.failed, tally.unexplained) == (0, 0), tally.complaints
+        assert tally.nowhere == 0 or not always_somewhere
 
 
 @pytest.fixture(scope="module")
@@ -236,7 +237,8 @@ async def test_pod_that_takes_the_name_of_one_in_mid_swap_is_swapped_by_itself(
     scene: Scene,
 ) -> None:
     before = await scene.standings()
-    async with scene.traffic():
+    # Not with `nowhere`: while the name is free its fleet is smaller, and so is what the budget keeps.
+    async with scene.traffic(always_somewhere=False):
         await scene.declare_next()
         victim = await scene.paused_pod()
         path = f"/api/v1/namespaces/{scene.world.namespace}/pods/{victim}"

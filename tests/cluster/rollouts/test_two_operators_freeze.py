@@ -4,6 +4,7 @@ Whatever the action is: nobody is taken out twice, clients notice nothing, and o
 """
 
 import itertools
+import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -137,6 +138,39 @@ async def test_frozen_leader_that_wakes_up_takes_no_pod_out_again(
     assert {each[names.LABEL_VERSION] for each in labels} == {weights["version"]}
 
 
+async def test_put_in_of_a_frozen_leader_does_not_bless_the_pod_that_took_the_name(
+    scene: Scene, fleet: FleetSpec
+) -> None:
+    leader = await only_leader(*scene.replicas)
+    standby = await scene.standby_of(leader)
+    leader.freeze_in(Doing.PUT_IN)
+    weights = scene.next_weights()
+    await scene.apply(weights)
+    await leader.frozen()
+    old = next(pod for pod in await scene.world.pods("chat") if _is_shut(pod))
+    path = f"/api/v1/namespaces/{scene.world.namespace}/pods/{old['metadata']['name']}"
+    await scene.world.api.delete(path, gracePeriodSeconds="0")
+
+    async def recreated() -> bool:
+        pods = {pod["metadata"]["uid"] for pod in await scene.world.pods("chat")}
+        return len(pods) == 2 and old["metadata"]["uid"] not in pods
+
+    await eventually(recreated, 30, "the StatefulSet has made it again")
+    await scene.took_over(standby, leader)
+    await scene.world.until_ready("chat", 2, DONE_S)
+    await scene.complete()
+    new = await scene.world.api.get(path)
+    txn = json.loads(new["metadata"]["annotations"][names.ANNOTATION_SWAP])["txn"]
+    assert new["metadata"]["uid"] in txn
+    assert (await state_of(new))["version"] == weights["version"]
+
+
+def _is_shut(pod: Json) -> bool:
+    """Our readiness gate says no."""
+    conditions = {each["type"]: each["status"] for each in pod["status"]["conditions"]}
+    return conditions.get(names.GATE_SERVING) == "False"
+
+
 async def test_reservation_that_a_frozen_leader_was_giving_back_is_given_back(
     scene: Scene, fleet: FleetSpec
 ) -> None:
@@ -158,14 +192,7 @@ async def test_reservation_that_a_frozen_leader_was_giving_back_is_given_back(
 
 
 async def _one_is_out(world: World) -> bool:
-    pods = await world.pods("chat")
-    gates = [
-        condition["status"]
-        for pod in pods
-        for condition in pod["status"]["conditions"]
-        if condition["type"] == names.GATE_SERVING
-    ]
-    return "False" in gates
+    return any(_is_shut(pod) for pod in await world.pods("chat"))
 
 
 async def test_engine_that_a_frozen_leader_was_restarting_is_restarted_and_serves(
