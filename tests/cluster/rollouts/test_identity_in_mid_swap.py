@@ -86,7 +86,11 @@ class Scene:
 
     @asynccontextmanager
     async def traffic(self, *, always_somewhere: bool = True) -> AsyncIterator[None]:
-        """Clients that notice nothing of what happens in the block."""
+        """Clients that notice nothing of what happens in the block.
+
+        Not `always_somewhere` where a pod leaves its fleet: then the other one is a fleet of one, which
+        may be taken out while the first still swaps.
+        """
         known = {name: each.fingerprint for name, each in self.written.items()}
         async with (
             ReadyPods(self.world.api, self.world.namespace, "app=chat", ENGINE_HTTP) as backends,
@@ -117,9 +121,23 @@ async def scene(
     return Scene(world, written, count())
 
 
+@pytest.fixture(autouse=True)
+async def whole(scene: Scene) -> AsyncIterator[None]:
+    """Each test begins with two pods that serve in one fleet, however the last one ended."""
+    yield
+    for pod in await scene.world.pods("chat"):
+        await scene.label(str(pod["metadata"]["name"]), "chat")
+    if scene.declared is not None:
+        await scene.declare()
+        await scene.world.until(
+            "chat", lambda said: said.get("updated") == "2/2", DONE_S, "the fleet is whole"
+        )
+        await scene.complete()
+
+
 async def test_first_swap_of_a_pod_that_loses_its_label_in_it_ends_in_service(scene: Scene) -> None:
     """No version label was ever written to it."""
-    async with scene.traffic():
+    async with scene.traffic(always_somewhere=False):
         await scene.declare_next()
         victim = await scene.paused_pod()
         await scene.label(victim, None)
@@ -183,7 +201,7 @@ async def test_pod_whose_label_is_removed_in_mid_swap_serves_and_says_nothing_of
     scene: Scene,
 ) -> None:
     before = await scene.standings()
-    async with scene.traffic():
+    async with scene.traffic(always_somewhere=False):
         await scene.declare_next()
         victim = await scene.paused_pod()
         await scene.label(victim, None)
@@ -210,7 +228,7 @@ async def test_pod_whose_label_is_removed_in_mid_swap_serves_and_says_nothing_of
 
 async def test_pod_whose_label_is_changed_in_mid_swap_serves_under_no_rollout(scene: Scene) -> None:
     before = await scene.standings()
-    async with scene.traffic():
+    async with scene.traffic(always_somewhere=False):
         await scene.declare_next()
         victim = await scene.paused_pod()
         await scene.label(victim, "caht")
@@ -237,7 +255,6 @@ async def test_pod_that_takes_the_name_of_one_in_mid_swap_is_swapped_by_itself(
     scene: Scene,
 ) -> None:
     before = await scene.standings()
-    # Not with `nowhere`: while the name is free its fleet is smaller, and so is what the budget keeps.
     async with scene.traffic(always_somewhere=False):
         await scene.declare_next()
         victim = await scene.paused_pod()
