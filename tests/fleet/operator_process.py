@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,9 +18,21 @@ class OperatorProcess:
     """One replica. `start` may be called again after `kill`: the next leader."""
 
     def __init__(
-        self, kubeconfig: Path, namespace: str, folder: Path, name: str = "operator-0"
+        self,
+        kubeconfig: Path,
+        namespace: str,
+        folder: Path,
+        name: str = "operator-0",
+        *,
+        module: str = "weightrollout.controller",
+        environment: Mapping[str, str] | None = None,
+        lease: Sequence[str] = LEASE,
     ) -> None:
+        """`module`: another entry point around the same program; `environment` is added to ours."""
         self.name = name
+        self._module = module
+        self._environment = dict(environment or {})
+        self._lease = lease
         self._kubeconfig = kubeconfig
         self._namespace = namespace
         self._folder = folder
@@ -41,13 +54,13 @@ class OperatorProcess:
                 [
                     sys.executable,
                     "-m",
-                    "weightrollout.controller",
+                    self._module,
                     f"--namespace={self._namespace}",
                     f"--kubeconfig={self._kubeconfig}",
                     f"--http-bind=127.0.0.1:{port}",
-                    *LEASE,
+                    *self._lease,
                 ],
-                {**os.environ, "POD_NAME": self.name},
+                {**os.environ, "POD_NAME": self.name, **self._environment},
                 self.log,
                 self._folder,
             )

@@ -48,12 +48,16 @@ class World:
 
     async def operator(self, name: str = "operator-0") -> OperatorProcess:
         """A started replica with exactly the rights of `rbac`."""
-        kubeconfig = await self.cluster.kubeconfig_for_serviceaccount(
-            self.namespace, "weightrollout", self.folder, rbac.NAMESPACED, rbac.CLUSTER_WIDE
-        )
+        kubeconfig = await self.operator_kubeconfig()
         process = OperatorProcess(kubeconfig, self.namespace, self.folder / "operator", name)
         process.start()
         return process
+
+    async def operator_kubeconfig(self) -> Path:
+        """Exactly the rights of `rbac`."""
+        return await self.cluster.kubeconfig_for_serviceaccount(
+            self.namespace, "weightrollout", self.folder, rbac.NAMESPACED, rbac.CLUSTER_WIDE
+        )
 
     async def deploy(self, fleet: FleetSpec) -> None:
         await self.api.apply(self._here(stateful_set(fleet)))

@@ -78,6 +78,7 @@ def observe(world: World, body: Json, seen: Seen) -> Fleet:
     """Raises InvalidSpec."""
     metadata = body["metadata"]
     name, uid = metadata["name"], metadata["uid"]
+    stable = world.stables.get(stable_configmap(name))
     return Fleet(
         namespace=metadata["namespace"],
         name=name,
@@ -92,7 +93,8 @@ def observe(world: World, body: Json, seen: Seen) -> Fleet:
         wall=rfc3339(world.clock.wall()),
         epoch=seen.fence.epoch,
         failures=seen.failures,
-        published=published(world.stables.get(stable_configmap(name))),
+        published=published(stable),
+        published_by=stable.owner_uid if stable is not None else "",
         memory=seen.memory,
     )
 
@@ -116,8 +118,13 @@ def read_status(body: Json) -> WeightRolloutStatus:
 
 
 def revisions_of(world: World, rollout: str, uid: str) -> Iterable[RevisionRecord]:
-    """Ours, and orphans that carry our label. Those of an owner that was deleted vanish by themselves."""
-    mine = (r for r in world.revisions.all() if r.rollout == rollout and r.owner_uid in (uid, ""))
+    """Ours, and orphans that carry our label. Those of an owner that was deleted vanish by themselves,
+    and those of the StatefulSet or DaemonSet, which carry its pods' labels, never were ours."""
+    mine = (
+        record
+        for record in world.revisions.all()
+        if record.rollout == rollout and record.owner_uid in (uid, "") and record.version
+    )
     return sorted(mine, key=lambda record: (record.number, record.name))
 
 

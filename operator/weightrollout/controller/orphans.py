@@ -1,7 +1,7 @@
 """Visit what no WeightRollout visits: pods that name a missing one, pods that left, ConfigMaps left over.
 
 Such a pod goes on serving what it serves. It only gets what it would wait for for ever: an answer to its
-readiness gate, the end of a reservation, and an Event that says what is wrong.
+readiness gate, the end of a reservation, a version label that is true, and an Event that says what is wrong.
 """
 
 import asyncio
@@ -26,6 +26,7 @@ from weightrollout.wire.agent import agent_pb2 as pb
 from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
 
 EVERY_S: Final = 30.0
+RUNNING_S: Final = 3.0  # a swap without a WeightRollout ends soon
 CALL_S: Final = 3.0
 AT_ONCE: Final = 16
 LABEL_POINTS_TO_NO_ROLLOUT: Final = "LabelPointsToNoRollout"
@@ -54,26 +55,31 @@ class Orphans:
         self._forget_all_but({pod.uid for pod in (*nameless, *strays)})
         visits = [self._visit(self._world.pods, pod) for pod in nameless]
         visits += [self._visit(self._world.strays, pod) for pod in strays]
-        await asyncio.gather(*visits)
+        running = await asyncio.gather(*visits)
         await self._remove_stables()
-        return self._world.clock.monotonic() + EVERY_S
+        return self._world.clock.monotonic() + (RUNNING_S if any(running) else EVERY_S)
 
     def _is_orphan(self, pod: Pod) -> bool:
         return pod.counts and self._world.rollouts.get(pod.rollout) is None
 
-    async def _visit(self, store: Store[Pod], pod: Pod) -> None:
+    async def _visit(self, store: Store[Pod], pod: Pod) -> bool:
+        """Whether a swap still runs in it."""
         if pod.terminating:
-            return
+            return False
         self._announce(pod)
+        state: pb.AgentState | None = None
         try:
             async with self._slots:
-                if pod.uid not in self._settled and await self._release(pod):
-                    self._settled.add(pod.uid)
-                await self._world.pod_writer.write(
-                    store, pod.name, pod.uid, self._answer, self._guard
-                )
+                if pod.uid not in self._settled:
+                    state = await self._settle(pod)
+
+                def change(pod: Pod, ours: Ours) -> Ours:
+                    return self._answer(pod, ours, state)
+
+                await self._world.pod_writer.write(store, pod.name, pod.uid, change, self._guard)
         except (KubeError, AgentCallFailed, NotLeading) as error:
             log.info("orphan pod %s is visited again: %s", pod.name, error or repr(error))
+        return state is not None and _is_swapping(state)
 
     def _announce(self, pod: Pod) -> None:
         if pod.uid in self._announced or not pod.rollout:
@@ -87,21 +93,29 @@ class Orphans:
             Event(about_pod(pod.name, pod.uid), True, LABEL_POINTS_TO_NO_ROLLOUT, note)
         )
 
-    def _answer(self, pod: Pod, ours: Ours) -> Ours:
+    def _answer(self, pod: Pod, ours: Ours, state: pb.AgentState | None) -> Ours:
         gate = ours.gate
         if pod.gated:
             gate = self._world.pod_writer.flip(
                 gate, True, UNMANAGED, "no WeightRollout manages this pod"
             )
         if pod.rollout:
-            return Ours(ours.version_label, ours.swap_annotation, gate)
+            # A swap that ended after its WeightRollout was deleted was put in by nobody.
+            known = state is not None and state.engine.reachable and not _is_swapping(state)
+            said = state.serving.version if state is not None and known else ""
+            return Ours(said or ours.version_label, ours.swap_annotation, gate)
         return Ours("", "", gate)  # it left for good: nothing on it says any more what it serves
 
-    async def _release(self, pod: Pod) -> bool:
-        """True: no reservation and no transaction is left. We speak with the fence the agent knows."""
+    async def _settle(self, pod: Pod) -> pb.AgentState | None:
+        """Ends a reservation, and returns what the agent said; None: nothing yet, or there is none.
+
+        Without reservation and transaction it is settled. We speak with the fence the agent knows.
+        """
         address = address_of(pod)
         if address is None:
-            return pod.agent_port is None
+            if pod.agent_port is None:
+                self._settled.add(pod.uid)
+            return None
         async with grpc.aio.insecure_channel(address.target, options=OPTIONS) as channel:
             stub = AgentStub(channel)
             try:
@@ -109,16 +123,17 @@ class Orphans:
                 state = await stream.read()
                 stream.cancel()
                 if not isinstance(state, pb.AgentState):
-                    return False
-                if state.HasField("transaction") and not state.transaction.outcome:
-                    return False
+                    return None
+                if _is_swapping(state):
+                    return state
                 if state.HasField("reservation"):
                     self._guard()
                     request = pb.ReleaseRequest(fence=state.fence, txn=state.reservation.txn)
                     await stub.Release(request, timeout=CALL_S)
             except grpc.aio.AioRpcError as error:
                 raise call_error("Release", error) from error
-        return True
+        self._settled.add(pod.uid)
+        return state
 
     async def _remove_stables(self) -> None:
         for record in list(self._world.stables.all()):
@@ -130,3 +145,7 @@ class Orphans:
     def _forget_all_but(self, uids: Iterable[str]) -> None:
         self._announced &= set(uids)
         self._settled &= set(uids)
+
+
+def _is_swapping(state: pb.AgentState) -> bool:
+    return state.HasField("transaction") and not state.transaction.outcome

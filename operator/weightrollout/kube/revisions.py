@@ -5,6 +5,7 @@ verdict are annotations, written only on top of the resourceVersion they were re
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,9 +33,9 @@ class RevisionRecord:
     uid: str
     resource_version: int
     rollout: str  # "": not ours
-    owner_uid: str  # "": orphaned, free to be adopted
+    owner_uid: str  # of any kind: a StatefulSet's own history carries our label; "": orphaned
     number: int
-    version: str
+    version: str  # "": not one of ours
     uri: str
     given_digest: str  # spec.weights.digest; "" where it was left out
     pinned_digest: str  # found by the scout; "" until then
@@ -83,13 +84,13 @@ def trim_revision(body: Json) -> RevisionRecord:
     metadata = body["metadata"]
     annotations = metadata.get("annotations") or {}
     weights = (body.get("data") or {}).get("weights") or {}
-    owners = [each["uid"] for each in metadata.get("ownerReferences") or () if each["kind"] == KIND]
+    owners = sorted(metadata.get("ownerReferences") or (), key=lambda each: each["kind"] != KIND)
     return RevisionRecord(
         name=metadata["name"],
         uid=metadata["uid"],
         resource_version=int(metadata["resourceVersion"]),
         rollout=(metadata.get("labels") or {}).get(LABEL_NAME, "") if weights else "",
-        owner_uid=owners[0] if owners else "",
+        owner_uid=owners[0]["uid"] if owners else "",
         number=int(body["revision"]),
         version=weights.get("version", ""),
         uri=weights.get("uri", ""),
@@ -131,9 +132,14 @@ async def create_revision(
     owner: Owner,
     content: Content,
     facts: Facts,
+    allowed: Callable[[], None] = lambda: None,
 ) -> None:
-    """Where it exists already it is only learned: an earlier leader may have written more to it."""
+    """Where it exists already it is only learned: another leader may have written more to it.
+
+    `allowed` is asked right before the write, which nothing else would stop from wiping those facts.
+    """
     if not await reread_revision(client, store, name):
+        allowed()
         await _apply(client, store, _body(name, owner, content, facts))
 
 

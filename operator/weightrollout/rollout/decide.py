@@ -18,7 +18,7 @@ from weightrollout.rollout.actions import (
 from weightrollout.rollout.backoff import call_failure, restart_again_at
 from weightrollout.rollout.budget import budget_of
 from weightrollout.rollout.classify import Pod
-from weightrollout.rollout.fleet import Doing, Ref, Revision, Verdict
+from weightrollout.rollout.fleet import Doing, Revision, Verdict
 from weightrollout.rollout.podstep import comes_back_by, next_step
 from weightrollout.rollout.prune import prunable
 from weightrollout.rollout.refusal import Refusal
@@ -107,14 +107,13 @@ def _add_fleet_action(
 
 def _publication(situation: Situation, stable: Revision | None) -> PublishStable | None:
     """Only what the history vouches for; a lost history never wipes what pods start from."""
-    if stable is None or _same(situation.fleet.published, stable.ref):
+    fleet = situation.fleet
+    if stable is None:
         return None
-    message = f"new and restarted pods of {situation.fleet.name} load {stable.ref.version}"
+    if fleet.published == stable.ref and fleet.published_by in ("", fleet.uid):
+        return None
+    message = f"new and restarted pods of {fleet.name} load {stable.ref.version}"
     return PublishStable(stable.ref, "StableChanged", message)
-
-
-def _same(published: Ref | None, stable: Ref) -> bool:
-    return published is not None and published == stable
 
 
 def _is_busy(situation: Situation, actions: list[Action], refusals: list[Refusal]) -> bool:

@@ -241,4 +241,5 @@ class Fleet:
     epoch: int
     failures: tuple[ActionFailure, ...] = ()  # at most the newest per (doing, pod)
     published: Ref | None = None  # what the fleet ConfigMap says; None: absent or baseline
+    published_by: str = ""  # uid of the WeightRollout that wrote it; "": nobody says
     memory: Memory = Memory()

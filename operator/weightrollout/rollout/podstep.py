@@ -190,8 +190,8 @@ def put_in_step(pod: Pod) -> PutIn | None:
     )
     txn = last.txn if committed and last is not None else pod.view.put_in_txn
     labelled = pod.view.version_label == pod.loaded.version or (
-        pod.loaded.is_baseline and pod.view.version_label == ""
-    )
+        pod.loaded.is_baseline and pod.view.version_label == "" and not pod.view.gated
+    )  # by its label the orphan pass finds a pod whose gate we closed and who left its fleet
     gate_shut = pod.view.gated and pod.view.gate_open is not True
     if txn == pod.view.put_in_txn and labelled and not gate_shut:
         return None

@@ -1,6 +1,7 @@
 """What the rules of one pass look at together, and what each pod should load next."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from weightrollout.api.spec import Mode
 from weightrollout.rollout.classify import Pod, PodState, attempts_used_up, serves
@@ -8,6 +9,9 @@ from weightrollout.rollout.fleet import Fleet, PodView, Ref
 from weightrollout.rollout.refusal import Refusal
 from weightrollout.rollout.revisions import BASELINE
 from weightrollout.rollout.target import Goal
+
+#: No pod is swapped a million times; more digits would leave the wire's 32 bits.
+ATTEMPT_DIGITS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +96,10 @@ def txn_id(cr_uid: str, revision: str, pod_uid: str, attempt: int) -> str:
 
 
 def attempt_of(txn: str) -> int:
-    """0 for transactions that are not ours: an agent alone may name its own."""
+    """0 for what is no name of ours: a pod's note may have been written by anybody."""
     last = txn.rpartition("/")[2]
-    return int(last) if last.isdecimal() else 0
+    believable = last.isascii() and last.isdecimal() and len(last) <= ATTEMPT_DIGITS
+    return int(last) if believable else 0
 
 
 def next_attempt(pod: Pod) -> int:

@@ -2,7 +2,7 @@
 
 Target differs from desired after a rejection, and while the spec is refused. All three come from
 the history of revisions; status and the fleet ConfigMap only break ties, so a lost status costs
-nothing.
+nothing. Where the history was lost, the ConfigMap alone says what to go back to.
 """
 
 from dataclasses import dataclass
@@ -92,7 +92,22 @@ def _stable(fleet: Fleet) -> Revision | None:
         claimed = find(fleet.revisions, name)
         if claimed is not None and claimed.verdict is Verdict.VERIFIED:
             return claimed
-    return newest_verified(fleet.revisions)
+    return newest_verified(fleet.revisions) or _outlived(fleet)
+
+
+def _outlived(fleet: Fleet) -> Revision | None:
+    """What is published, where no history knows better: it was deleted, by hand or with its owner.
+
+    Pods that come up alone load just this, so it is what the fleet can go back to; the baseline
+    behind it would restart every engine.
+    """
+    ref = fleet.published
+    if ref is None or ref.digest is None:
+        return None
+    known = find(fleet.revisions, ref.revision)
+    if known is not None and known.verdict is Verdict.REJECTED:
+        return None
+    return Revision(ref, number=0, digest_given=True, verdict=Verdict.VERIFIED)
 
 
 def _kept(fleet: Fleet) -> Revision | None:

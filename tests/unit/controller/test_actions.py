@@ -2,12 +2,14 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from agent_double import AgentDouble, served
+from apifront import refusal
 from localcluster.waiting import eventually
 from weightrollout.api.spec import PauseMode, TakeOut
 from weightrollout.api.swap import FailureClass
@@ -16,6 +18,7 @@ from weightrollout.controller.act.context import Context
 from weightrollout.controller.act.supervisor import Supervisor
 from weightrollout.controller.agents import Agents
 from weightrollout.controller.leader import Fence, Guard
+from weightrollout.controller.observe import revisions_of
 from weightrollout.kube.revisions import Owner
 from weightrollout.rollout.actions import (
     Action,
@@ -37,6 +40,7 @@ SOON = 5.0
 DIGEST = "sha256:" + "a" * 64
 REF = Ref("chat-1", "v1", "file:///m/", DIGEST)
 TXN = "uid/chat-1/pod/1"
+REVISIONS = "/apis/apps/v1/namespaces/ns/controllerrevisions"
 Ground = Any  # tests/unit/controller/conftest.py
 
 
@@ -339,6 +343,75 @@ async def test_revision_is_deleted_only_as_it_was_planned(ground: Ground) -> Non
         await here.done()
         assert ground.world.revisions.get("chat-1") is None
         assert here.failures == ()
+
+
+async def test_verdict_of_a_deleted_rollout_says_nothing_about_the_one_of_its_name(
+    ground: Ground,
+) -> None:
+    async with scene(ground) as here:
+        here.start(RecordRevision(REF, 1, True, Verdict.VERIFIED, "AllPodsVerified", ""))
+        await here.done()
+        again = replace(here.context, owner=Owner("chat", "created-again"))
+        here.supervisor.start(again, [RecordRevision(REF, 1, True, None, "NewRevision", "")])
+        await here.done()
+        record = ground.world.revisions.get("chat-1")
+        assert record is not None
+        assert (record.owner_uid, record.verdict) == ("created-again", "")
+
+
+async def test_record_that_was_deleted_meanwhile_is_forgotten_and_blames_nobody(
+    ground: Ground,
+) -> None:
+    """By the garbage collector, once its WeightRollout was deleted."""
+    async with scene(ground) as here:
+        here.start(RecordRevision(REF, 1, True, None, "NewRevision", ""))
+        await here.done()
+        ground.front.remove(f"{REVISIONS}/chat-1", silently=True)
+        ground.front.fault = lambda request: (
+            refusal(409, "Conflict") if request.method == "PATCH" else None
+        )
+        here.start(RecordRevision(REF, 1, True, Verdict.VERIFIED, "AllPodsVerified", ""))
+        await here.done()
+        assert here.failures == ()
+        assert ground.world.revisions.get("chat-1") is None
+
+
+async def test_leader_that_ended_while_it_looked_creates_no_record(ground: Ground) -> None:
+    """It would wipe what the next leader has written to it: nothing is there to compare with."""
+
+    def lose_the_lease(request: web.Request) -> None:
+        if request.method == "GET" and request.path == f"{REVISIONS}/chat-1":
+            here.leading[0] = False
+
+    async with scene(ground) as here:
+        ground.front.fault = lose_the_lease
+        here.start(RecordRevision(REF, 1, True, None, "NewRevision", ""))
+        await here.done()
+        assert f"{REVISIONS}/chat-1" not in ground.front.objects
+
+
+def test_history_of_a_stateful_set_is_not_ours(ground: Ground) -> None:
+    """Its ControllerRevisions carry the labels of its pods, and so our name."""
+    owner = {"kind": "StatefulSet", "name": "chat", "uid": "sts", "controller": True}
+    for number, owners in enumerate(([owner], [])):
+        metadata = {
+            "name": f"chat-{number}",
+            "labels": {"weightrollout.dev/name": "chat"},
+            "ownerReferences": owners,
+        }
+        body = {"metadata": metadata, "data": {"spec": {"template": {}}}, "revision": 7}
+        ground.world.revisions.learn(ground.front.put(REVISIONS, body))
+    assert list(revisions_of(ground.world, "chat", "uid")) == []
+
+
+async def test_swap_of_a_pod_that_is_gone_ends_without_a_surprise(ground: Ground) -> None:
+    async with scene(ground) as here:
+        here.start(swap(here.uid))
+        await eventually(lambda: here.double.asked, SOON, "it was asked")
+        here.context.agents.sync("chat", here.context.fence, [], first=False)
+        await here.done()
+        (failure,) = here.failures
+        assert failure.reason == "AgentUnreachable"
 
 
 async def test_ended_term_stops_following_at_once(ground: Ground) -> None:

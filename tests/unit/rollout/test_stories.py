@@ -411,6 +411,20 @@ def status_is_wiped(choose: Choose) -> Story:
     return story
 
 
+def history_is_lost(choose: Choose) -> Story:
+    """What was published is left, as after ControllerRevisions were deleted or their owner was."""
+    world = world_of("b", 2, on="a", choose=choose)
+    world.checkpoints[uri("b")] = Checkpoint(digest("b"), swap=PROMPT_FAILED)
+    world.revisions = ()
+    story = Story(world)
+    plan = story.until(rolled_back)
+    assert plan.status.stable is not None
+    assert plan.status.stable.version == "a"
+    assert {pod.version_label for pod in world.pods} == {"a"}
+    story.quiet()
+    return story
+
+
 def progress_deadline(choose: Choose) -> Story:
     world = world_of("b", 3, on="a", progress_deadline_seconds=600, choose=choose)
     world.pod("chat-1").fates = [REFUSED] * 100
@@ -570,6 +584,7 @@ STORIES: dict[str, Tell] = {
         version_reused_is_found_by_the_scout,
         takeover_in_mid_rollout,
         status_is_wiped,
+        history_is_lost,
         progress_deadline,
         first_version_rolls_back_to_the_baseline,
         no_pods,

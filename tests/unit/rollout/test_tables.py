@@ -9,7 +9,14 @@ from planning.worlds import digest, new_pod, ref_of, serving, spec, world_of
 from weightrollout.api.reasons import HoldGate
 from weightrollout.api.spec import Strategy, Swap
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
-from weightrollout.rollout.actions import RecordRevision, Release, Reserve, Stage, SwapPod
+from weightrollout.rollout.actions import (
+    PublishStable,
+    RecordRevision,
+    Release,
+    Reserve,
+    Stage,
+    SwapPod,
+)
 from weightrollout.rollout.backoff import stage_again_at, swap_again_at
 from weightrollout.rollout.budget import Budget, refuse_over_budget
 from weightrollout.rollout.classify import Pod, PodState, classify
@@ -25,6 +32,7 @@ from weightrollout.rollout.fleet import (
     StageMemory,
     StagingView,
     TransactionView,
+    Verdict,
     Work,
 )
 from weightrollout.rollout.gates import START_GATES
@@ -33,6 +41,7 @@ from weightrollout.rollout.order import in_order
 from weightrollout.rollout.plan import plan
 from weightrollout.rollout.proof import proven_digests
 from weightrollout.rollout.refusal import Refusal
+from weightrollout.rollout.situation import attempt_of
 from weightrollout.rollout.target import choose_goal
 
 A, B = ref_of("a"), ref_of("b")
@@ -306,6 +315,26 @@ def test_next_attempt_follows_the_newest_finished_transaction() -> None:
     view = pod(agent(staged=frozenset({digest("b")}), transaction=done), version_label="a")
     (reserve,) = [a for a in plan(fleet_of(view)).actions if isinstance(a, Reserve)]
     assert reserve.txn.endswith("/5")
+
+
+@pytest.mark.parametrize("last", ["x", "-1", "1.5", "\u0663", "9" * 7, "9" * 5000, ""])
+def test_attempt_that_nobody_could_have_counted_is_not_believed(last: str) -> None:
+    assert attempt_of(f"cr/revision/pod/{last}") == 0
+
+
+def test_stable_of_a_deleted_rollout_is_published_anew_by_the_one_that_took_its_name() -> None:
+    world = world_of("a", 1, on="a")
+    planned = plan(replace(world.observe(), published_by="deleted"))
+    assert any(isinstance(action, PublishStable) for action in planned.actions)
+    planned = plan(replace(world.observe(), published_by="cr"))
+    assert not any(isinstance(action, PublishStable) for action in planned.actions)
+
+
+def test_published_version_that_the_history_rejected_is_nothing_to_go_back_to() -> None:
+    world = world_of("b", 1, on="a")
+    (known,) = world.revisions
+    world.revisions = (replace(known, verdict=Verdict.REJECTED),)
+    assert choose_goal(world.observe()).stable is None
 
 
 def test_prover_that_fell_silent_in_mid_swap_keeps_others_waiting_until_its_deadline() -> None:

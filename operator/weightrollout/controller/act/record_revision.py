@@ -18,8 +18,10 @@ async def record_revision(context: Context, action: RecordRevision) -> None:
     world, ref = context.world, action.ref
     pinned = "" if action.digest_given else ref.digest or ""
     read = world.revisions.get(ref.revision)
-    # No verdict in the action is no news: an older one stays.
-    verdict = (action.verdict or "") or (read.verdict if read is not None else "")
+    # No verdict in the action is no news: an older one stays, unless it was the verdict of a
+    # WeightRollout that was deleted: its record is ours now, and says nothing about our pods.
+    ours = read is not None and read.owner_uid in ("", context.owner.uid)
+    verdict = (action.verdict or "") or (read.verdict if read is not None and ours else "")
     facts = Facts(
         action.number, pinned, verdict, action.reason, action.message, rfc3339(world.clock.wall())
     )
@@ -30,7 +32,13 @@ async def record_revision(context: Context, action: RecordRevision) -> None:
                 ref.version, ref.uri, (ref.digest or "") if action.digest_given else ""
             )
             await create_revision(
-                world.client, world.revisions, ref.revision, context.owner, content, facts
+                world.client,
+                world.revisions,
+                ref.revision,
+                context.owner,
+                content,
+                facts,
+                context.guard,
             )
         else:
             await write_revision(world.client, world.revisions, read, context.owner, facts)

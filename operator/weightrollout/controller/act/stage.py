@@ -22,7 +22,7 @@ async def stage(context: Context, action: Stage) -> None:
 
     def attach() -> "grpc.aio.UnaryStreamCall[pb.StageRequest, pb.StageProgress]":
         context.guard()
-        return link.stub.Stage(request)
+        return context.link(action.pod_uid).stub.Stage(request)  # the link may be another by now
 
     last = await follow(
         "Stage", attach, pb.StageProgress, lambda said: said.done or bool(said.failure_class)

@@ -33,7 +33,7 @@ async def swap(context: Context, action: SwapPod) -> None:
 
     def attach() -> "grpc.aio.UnaryStreamCall[pb.SwapRequest, pb.SwapProgress]":
         context.guard()
-        return link.stub.Swap(request)
+        return context.link(action.pod_uid).stub.Swap(request)  # the link may be another by now
 
     last = await follow(
         "Swap", attach, pb.SwapProgress, lambda said: bool(said.transaction.outcome)

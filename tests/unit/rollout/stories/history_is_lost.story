@@ -1,0 +1,22 @@
+     0 s  Progressing 0/2 available 2
+          RecordRevision NewRevision: version b is revision 1
+          event          RolloutStarted: version b is desired
+     0 s  Progressing 0/2 available 2
+          Stage          Scout: chat-0 reads b from file:///models/b/
+     2 s  Progressing 0/2 available 2
+          RecordRevision DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
+          event          DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
+     2 s  Progressing 0/2 available 2
+          Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
+          Stage          NotStaged: chat-1 reads b sha256:bbbbbbbb..
+     2 s  Progressing 0/2 available 1
+     5 s  Progressing 0/2 available 1
+          SwapPod        Settled: chat-0 swaps to b: out of its endpoints and settled
+     6 s  Progressing 0/2 available 1
+          RecordRevision PromptFailed: chat-0: answer 1 does not contain '4'
+          event          RevisionRejected: version b: PromptFailed: chat-0: answer 1 does not contain '4'
+          event          PodFailed: PromptFailed: answer 1 does not contain '4'
+     6 s  RollingBack 2/2 available 1
+          event          RollbackStarted: b was rejected (PromptFailed: chat-0: answer 1 does not contain '4'); going back: 2 of 2 pods serve a
+     7 s  RolledBack 2/2 available 2
+          event          RolledBack: b was rejected (PromptFailed: chat-0: answer 1 does not contain '4'); the fleet serves a: publish a new version
