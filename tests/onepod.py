@@ -262,7 +262,9 @@ class OnePod:
 
 
 @asynccontextmanager
-async def one_pod(tmp_path: Path, *, killable: bool = False, **flags: Any) -> AsyncIterator[OnePod]:
+async def one_pod(
+    tmp_path: Path, *, killable: bool = False, agent_flags: tuple[str, ...] = (), **flags: Any
+) -> AsyncIterator[OnePod]:
     """`flags` go to the simulator. `killable`: the agent is a process too."""
     for name in ("staging", "handover", "stable"):
         (tmp_path / name).mkdir()
@@ -276,7 +278,8 @@ async def one_pod(tmp_path: Path, *, killable: bool = False, **flags: Any) -> As
     ) as engine:
         arguments = ("--engine-grpc", engine.grpc_target, "--engine-http", engine.http_url)
         volume_flags = tuple(f"--{name}={path}" for name, path in volumes.items())
-        all_flags = (*arguments, *volume_flags, f"--stable={tmp_path / 'stable'}")
+        stable = f"--stable={tmp_path / 'stable'}"
+        all_flags = (*arguments, *volume_flags, stable, *agent_flags)
         agent: Agent = (
             AgentProcess(all_flags, tmp_path / "agent.log") if killable else AgentTask(all_flags)
         )

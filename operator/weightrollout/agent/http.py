@@ -1,5 +1,6 @@
 """The port that the kubelet and Prometheus read: /readyz, /healthz, /metrics."""
 
+from dataclasses import asdict
 from typing import Final
 
 from aiohttp import web
@@ -40,7 +41,9 @@ class HttpDoor:
         why = self._why_not()
         if why is None:
             return web.json_response({"ready": True})
-        body = {"ready": False, "reason": why.reason, "message": why.message}
+        body: dict[str, object] = {"ready": False, "reason": why.reason, "message": why.message}
+        if self._board.alone is not None:
+            body["alone"] = asdict(self._board.alone)
         return web.json_response(body, status=503)
 
     def _why_not(self) -> NotReady | None:

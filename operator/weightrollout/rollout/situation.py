@@ -92,7 +92,7 @@ def txn_id(cr_uid: str, revision: str, pod_uid: str, attempt: int) -> str:
 
 
 def attempt_of(txn: str) -> int:
-    """0 for transactions that are not ours: an agent alone may name its own."""
+    """Its number, also where an agent alone counted on from ours; 0 for any other name."""
     last = txn.rpartition("/")[2]
     return int(last) if last.isdecimal() else 0
 

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ async def ended(pod: OnePod, txn: str) -> pb.Transaction:
     ],
 )
 async def test_killed_agent_comes_back_and_finishes_the_swap(
-    tmp_path: Path, phase: str, slow: dict[str, object] | None, flags: dict[str, float]
+    tmp_path: Path, phase: str, slow: dict[str, object] | None, flags: dict[str, Any]
 ) -> None:
     async with one_pod(tmp_path, killable=True, **flags) as pod:
         await pod.hello()
