@@ -37,9 +37,13 @@ from weightrollout.wire.agent.agent_pb2_grpc import add_AgentServicer_to_server
 
 #: After SIGTERM a running swap may end; then the journal has it. Well below the kubelet's 30 s.
 STOP_S: Final = 10.0
-#: An operator that was frozen, or whose machine is gone, keeps its streams open; it does not
-#: answer these pings.
-KEEPALIVE: Final = (("grpc.keepalive_time_ms", 5_000), ("grpc.keepalive_timeout_ms", 5_000))
+#: An operator that was frozen, or whose machine is gone, keeps its streams open; it does not answer
+#: these pings. Measured: a server heeds the ping's own timeout (60 s) where it is the longer one.
+KEEPALIVE: Final = (
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.ping_timeout_ms", 10_000),
+)
 #: How often the mounted ConfigMap is looked at; the kubelet itself takes up to a minute.
 STABLE_S: Final = 2.0
 

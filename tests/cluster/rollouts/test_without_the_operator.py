@@ -77,10 +77,12 @@ async def unbroken_traffic(
 ) -> AsyncIterator[Traffic]:
     """Nobody is let down, and all answers are of these versions."""
     known = {name: each.fingerprint for name, each in written.items()}
-    async with ReadyPods(world.api, world.namespace, "app=chat", ENGINE_HTTP) as backends:
-        async with Traffic(backends, known=known, clients=3) as traffic:
-            yield traffic
-            await traffic.more(6)
+    async with (
+        ReadyPods(world.api, world.namespace, "app=chat", ENGINE_HTTP) as backends,
+        Traffic(backends, known=known, clients=3) as traffic,
+    ):
+        yield traffic
+        await traffic.more(6)
     tally = traffic.tally
     assert (tally.failed, tally.unexplained, tally.nowhere) == (0, 0, 0), tally.complaints
     assert set(tally.by_answer) == versions
@@ -162,8 +164,7 @@ async def test_operator_that_returns_brings_the_fleet_to_the_new_spec(
     assert status["stable"]["version"] == "c"
     after = await engines(world)
     assert {each["fingerprint"] for each in after.values()} == {written["c"].fingerprint}
-    assert {name: updates(each) - updates(before[name]) for name, each in after.items()} == {
-        name: 1 for name in after
-    }, "each pod was swapped once, by the operator"
+    swaps = {updates(each) - updates(before[name]) for name, each in after.items()}
+    assert swaps == {1}, "each pod is swapped once, by the operator"
     labels = {pod["metadata"]["labels"][names.LABEL_VERSION] for pod in await world.pods("chat")}
     assert labels == {"c"}
