@@ -27,6 +27,8 @@ from simulator.process import TESTS, EngineProcess, engine_process
 from weightrollout.agent.main import parse, serve
 from weightrollout.agent.service import REFUSAL_KEY
 from weightrollout.api import names
+from weightrollout.kube.configmaps import Stable, stable_text
+from weightrollout.weights.digest import digest_of
 from weightrollout.swap.patience import Patience
 from weightrollout.wire.agent import agent_pb2 as pb
 from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
@@ -193,6 +195,15 @@ class OnePod:
         *_, last = await _all(self.stub.Swap(request, timeout=ENDS_S, wait_for_ready=True))
         return last.transaction
 
+    def publish(self, name: str, epoch: int = 1, owner: str = OWNER) -> None:
+        """Make it stable, as the kubelet mounts what an operator published."""
+        self.digests.setdefault(name, digest_of(self.checkpoints[name], threads=1))
+        said = self.weights(name)
+        stable = Stable(owner, epoch, said.revision, said.version, said.uri, said.digest)
+        temporary = self.folder / "stable" / "new"
+        temporary.write_text(stable_text(stable))
+        temporary.replace(self.folder / "stable" / names.STABLE_KEY)
+
     async def bring(self, name: str, txn: str) -> pb.Transaction:
         """Stage, reserve, swap."""
         progress = await self.stage(name)
@@ -238,13 +249,17 @@ class OnePod:
         return status, reason
 
     async def _probe(self) -> tuple[int, str]:
+        status, body = await self.readyz_body()
+        return status, body.get("reason", "")
+
+    async def readyz_body(self) -> tuple[int, dict[str, Any]]:
         timeout = aiohttp.ClientTimeout(total=5)
         async with (
             aiohttp.ClientSession(timeout=timeout) as session,
             session.get(f"http://{self.agent.host}:{names.DEFAULT_HTTP_PORT}/readyz") as response,
         ):
             body: dict[str, Any] = await response.json()
-            return response.status, body.get("reason", "")
+            return response.status, body
 
     async def metrics(self) -> str:
         async with (
@@ -270,13 +285,15 @@ async def one_pod(
     *,
     killable: bool = False,
     patience: Patience | None = None,
+    stable: str = "",
+    agent_flags: tuple[str, ...] = (),
     environment: Mapping[str, str] | None = None,
     staging: Path | None = None,
     tensors: Shapes | None = None,
     **flags: Any,
 ) -> AsyncIterator[OnePod]:
     """`flags` go to the simulator. `killable`: the agent is a process too, with that `environment`
-    and usual patience.
+    and usual patience. `stable`: published before the agent starts.
 
     `staging`: a volume that is there already. `tensors`: of all checkpoints, None: tiny ones.
     """
@@ -294,7 +311,8 @@ async def one_pod(
     ) as engine:
         arguments = ("--engine-grpc", engine.grpc_target, "--engine-http", engine.http_url)
         volume_flags = tuple(f"--{name}={path}" for name, path in volumes.items())
-        all_flags = (*arguments, *volume_flags, f"--stable={tmp_path / 'stable'}")
+        stable_flag = f"--stable={tmp_path / 'stable'}"
+        all_flags = (*arguments, *volume_flags, stable_flag, *agent_flags)
         agent: Agent = (
             AgentProcess(all_flags, tmp_path / "agent.log", environment or {})
             if killable
@@ -308,10 +326,14 @@ async def one_pod(
                 ("grpc.max_reconnect_backoff_ms", 100),
             ),
         )
+        pod = OnePod(
+            engine, agent, tmp_path, volumes["staging"], checkpoints, AgentStub(channel)
+        )
+        if stable:
+            pod.publish(stable)
         await agent.start()
         try:
-            stub = AgentStub(channel)
-            yield OnePod(engine, agent, tmp_path, volumes["staging"], checkpoints, stub)
+            yield pod
         finally:
             await channel.close(None)
             await agent.end()

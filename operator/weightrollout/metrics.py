@@ -136,6 +136,16 @@ ENGINE_INFO: Final = Row(
 AGENT_READY: Final = Row(
     "agent_ready", Door.AGENT, Kind.GAUGE, "1 while the readiness port answers 200."
 )
+AGENT_ALONE: Final = Row(
+    "agent_alone", Door.AGENT, Kind.GAUGE, "1 while no operator has spoken for too long."
+)
+AGENT_ALONE_STEPS: Final = Row(
+    "agent_alone_steps_total",
+    Door.AGENT,
+    Kind.COUNTER,
+    "Ended steps that the agent took without an operator; reason is empty when they went well.",
+    ("step", "reason"),
+)
 AGENT_PHASE_SECONDS: Final = Row(
     "agent_swap_phase_seconds",
     Door.AGENT,
@@ -174,7 +184,7 @@ AGENT_STAGING_SECONDS: Final = Row(
 TABLE: Final = (
     PODS, STAGED_BYTES, SWAP_PAUSE, SWAPS, ACTIONS, PASSES, PASS_ERRORS, QUEUE_DEPTH, LOOP_LAG, LEADER,
     API_REQUESTS, STATUS_WRITES, WATCH_STARTS, EVENTS_DROPPED,
-    ENGINE_INFO, AGENT_READY, AGENT_PHASE_SECONDS, AGENT_PAUSE, AGENT_SWAPS, AGENT_STAGED_BYTES, AGENT_STAGING_SECONDS,
+    ENGINE_INFO, AGENT_READY, AGENT_ALONE, AGENT_ALONE_STEPS, AGENT_PHASE_SECONDS, AGENT_PAUSE, AGENT_SWAPS, AGENT_STAGED_BYTES, AGENT_STAGING_SECONDS,
 )  # fmt: skip
 
 

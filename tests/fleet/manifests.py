@@ -26,6 +26,7 @@ class FleetSpec:
     gated: bool = False  # readiness gate: leaves its endpoints at once, not after three probes
     engine_args: Sequence[str] = ("--token-seconds=0.01",)
     with_agent: bool = True
+    agent_args: Sequence[str] = ()
     rollout: str | None = None  # label value; None: the fleet's own name
     labels: Mapping[str, str] = field(default_factory=dict)
     node_selector: Mapping[str, str] = field(default_factory=dict)
@@ -56,7 +57,7 @@ def pod_spec(fleet: FleetSpec) -> Json:
     spec: Json = {
         "nodeSelector": dict(fleet.node_selector),
         "terminationGracePeriodSeconds": 5,
-        "initContainers": [agent_container()] if fleet.with_agent else [],
+        "initContainers": [agent_container(fleet)] if fleet.with_agent else [],
         "containers": [engine_container(fleet)],
         "volumes": [
             {"name": names.VOLUME_STAGING, "emptyDir": {}},
@@ -72,7 +73,7 @@ def pod_spec(fleet: FleetSpec) -> Json:
     return spec
 
 
-def agent_container() -> Json:
+def agent_container(fleet: FleetSpec) -> Json:
     """A native sidecar: starts before the engine and ends after it."""
     return {
         "name": names.AGENT_CONTAINER,
@@ -87,6 +88,7 @@ def agent_container() -> Json:
             f"--staging={STAGING}",
             f"--handover={HANDOVER}",
             f"--stable={STABLE}",
+            *fleet.agent_args,
         ],
         "env": [pod_ip()],
         "ports": [

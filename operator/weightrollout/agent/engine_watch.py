@@ -15,7 +15,7 @@ from typing import Final
 from weightrollout.agent.reasons import IncompatibleReason
 from weightrollout.api.names import BASELINE_VERSION, ENGINE_BACKEND
 from weightrollout.clock import Clock
-from weightrollout.engine.errors import EngineError, EngineRefused
+from weightrollout.engine.errors import EngineError, EngineRefused, EngineUnreachable
 from weightrollout.engine.protocol import Engine, EngineInfo
 from weightrollout.handover import records
 from weightrollout.handover.records import EngineReport, HandoverError, Prepared, Receipt
@@ -67,6 +67,7 @@ class EngineWatch:
         changed: Callable[[], None],
     ) -> None:
         self.sight = EngineSight()
+        self.absent = False  # nobody listened when it was asked last
         self._engine = engine
         self._handover = handover
         self._clock = clock
@@ -109,9 +110,11 @@ class EngineWatch:
     async def _ask(self) -> None:
         try:
             info = await self._engine.info(deadline_s=INFO_S)
-        except EngineError:
+        except EngineError as error:
+            self.absent = isinstance(error, EngineUnreachable)
             self._tell_reachability()
             return
+        self.absent = False
         known = self.sight
         if info.instance != known.instance or known.refusal is not None:
             await self._look_closely(info)

@@ -1,5 +1,6 @@
 """The port that the kubelet and Prometheus read: /readyz, /healthz, /metrics."""
 
+from dataclasses import asdict
 from typing import Final
 
 from aiohttp import web
@@ -14,8 +15,6 @@ from weightrollout.swap.journal import Journal
 
 #: The probe's period: an older answer of the engine does not count.
 PROBE_S: Final = 1.0
-#: An answer that will soon be too old is asked for again.
-FRESH_S: Final = 0.8
 
 
 class HttpDoor:
@@ -36,16 +35,19 @@ class HttpDoor:
         return app
 
     async def _readyz(self, _: web.Request) -> web.Response:
-        await self._watch.fresh(FRESH_S)
+        # A container that was restarted just now must not be Ready by its old process's word.
+        await self._watch.ask()
         why = self._why_not()
         if why is None:
             return web.json_response({"ready": True})
-        body = {"ready": False, "reason": why.reason, "message": why.message}
+        body: dict[str, object] = {"ready": False, "reason": why.reason, "message": why.message}
+        if self._board.alone is not None:
+            body["alone"] = asdict(self._board.alone)
         return web.json_response(body, status=503)
 
     def _why_not(self) -> NotReady | None:
-        sight = self._watch.sight
-        heard = sight.answered_within(PROBE_S, self._clock.monotonic())
+        sight, now = self._watch.sight, self._clock.monotonic()
+        heard = sight.answered_within(PROBE_S, now) and not self._watch.absent
         return not_ready(facts(self._journal.book, self._board, sight, answering=heard))
 
     async def _healthz(self, _: web.Request) -> web.Response:

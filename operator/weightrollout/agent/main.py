@@ -17,8 +17,10 @@ from aiohttp import web
 
 from weightrollout import __version__
 from weightrollout.agent import stable
+from weightrollout.agent.alone_driver import ALONE_AFTER_S, Alone, why_out
 from weightrollout.agent.engine_watch import EngineWatch
 from weightrollout.agent.http import HttpDoor
+from weightrollout.agent.presence import Presence
 from weightrollout.agent.restart import Restarter
 from weightrollout.agent.service import AgentService, Desk
 from weightrollout.agent.stage import Stager
@@ -36,6 +38,13 @@ from weightrollout.wire.agent.agent_pb2_grpc import add_AgentServicer_to_server
 
 #: After SIGTERM a running swap may end; then the journal has it. Well below the kubelet's 30 s.
 STOP_S: Final = 10.0
+#: An operator that was frozen, or whose machine is gone, keeps its streams open; it does not answer
+#: these pings. Measured: a server heeds the ping's own timeout (60 s) where it is the longer one.
+KEEPALIVE: Final = (
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.ping_timeout_ms", 10_000),
+)
 #: How often the mounted ConfigMap is looked at; the kubelet itself takes up to a minute.
 STABLE_S: Final = 2.0
 #: How often a journal that could not be written is tried again.
@@ -54,6 +63,7 @@ class Settings:
     handover: Path
     stable: Path | None
     control_service: str
+    alone_after_seconds: float
     patience: Patience = field(default_factory=Patience)  # no flag: fits engines of any size
 
 
@@ -75,6 +85,13 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
     )
     parser.add_argument("--stable", type=Path, help="folder of the fleet's ConfigMap")
     parser.add_argument("--control-service", default="vllm.Control", help="gRPC service name")
+    parser.add_argument(
+        "--alone-after-seconds",
+        type=float,
+        default=ALONE_AFTER_S,
+        help="without an operator for so long, an engine that is not in service is brought to the"
+        " stable version (default %(default)g)",
+    )
     parser.add_argument("--version", action="version", version=__version__)
     return Settings(**vars(parser.parse_args(argv)))
 
@@ -91,6 +108,8 @@ def check(settings: Settings) -> None:
     for flag, folder in (("--staging", settings.staging), ("--handover", settings.handover)):
         if not folder.is_dir():
             raise BadFlag(f"{flag} {folder}: no such folder; mount the volume there")
+    if not settings.alone_after_seconds > 0:
+        raise BadFlag(f"--alone-after-seconds {settings.alone_after_seconds:g}: must be above 0")
 
 
 def split(flag: str, bind: str) -> tuple[str, int]:
@@ -115,9 +134,10 @@ async def serve(settings: Settings, stopping: asyncio.Event) -> None:
         await desk.stager.know(desk.watch.sight.plan_id)
         background = {
             asyncio.create_task(desk.watch.run(), name="engine watch"),
-            asyncio.create_task(_watch_stable(settings.stable, desk.board), name="stable watch"),
+            asyncio.create_task(_watch_stable(settings.stable, desk), name="stable watch"),
             asyncio.create_task(_follow_engine(desk), name="images"),
             asyncio.create_task(_keep_journal(desk.journal), name="journal"),
+            asyncio.create_task(Alone(desk, settings.alone_after_seconds).run(), name="alone"),
         }
         await desk.swaps.recover()
         server = await _open_doors(settings, desk, stack)
@@ -166,12 +186,13 @@ def _build(settings: Settings, stack: AsyncExitStack) -> Desk:
     restarter = Restarter(journal, board, watch, engine, settings.handover)
     stack.push_async_callback(stager.stop)
     stack.push_async_callback(restarter.stop)
-    return Desk(journal, board, watch, stager, Swaps(parts), restarter, clock, metrics)
+    presence = Presence(journal, clock)
+    return Desk(journal, board, watch, stager, Swaps(parts), restarter, presence, clock, metrics)
 
 
 async def _open_doors(settings: Settings, desk: Desk, stack: AsyncExitStack) -> grpc.aio.Server:
     # Two agents must not share a port: the second one has to fail.
-    server = grpc.aio.server(options=(("grpc.so_reuseport", 0),))
+    server = grpc.aio.server(options=(("grpc.so_reuseport", 0), *KEEPALIVE))
     add_AgentServicer_to_server(AgentService(desk), server)
     server.add_insecure_port(settings.grpc_bind)
     await server.start()
@@ -184,11 +205,14 @@ async def _open_doors(settings: Settings, desk: Desk, stack: AsyncExitStack) -> 
     return server
 
 
-async def _watch_stable(folder: Path | None, board: Board) -> None:
+async def _watch_stable(folder: Path | None, desk: Desk) -> None:
+    """A pod that serves is judged by what was stable when it came into service: no edit of a
+    ConfigMap takes it out."""
+    board = desk.board
     while True:
         await asyncio.sleep(STABLE_S)
         now = await asyncio.to_thread(stable.read, folder)
-        if now != board.stable:
+        if now != board.stable and why_out(desk) is not None:
             board.stable = now
             board.bell.ring()
 

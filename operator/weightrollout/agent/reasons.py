@@ -33,6 +33,24 @@ class NotReadyReason(StrEnum):
     NOT_SERVING_TOLD = "NotServingTold"  # something else is loaded than should be
 
 
+class AloneReason(StrEnum):
+    """Why the agent does something, or nothing, about its engine while no operator is there."""
+
+    OPERATOR_THERE = "OperatorThere"
+    IN_SERVICE = "InService"  # an engine that serves is never touched
+    GOAL_UNKNOWN = "GoalUnknown"  # nobody was told what to serve, and stable.json is unreadable
+    GAVE_UP = "GaveUp"  # attempts that reached the pause: the next one is the operator's
+    LEAVING = "Leaving"  # requests may still reach it
+    NOT_READ_BACK = "NotReadBack"  # what the engine holds was not asked yet
+    BACK_OFF = "BackOff"
+    ASKED_TO_END = "AskedToEnd"  # this engine process; it is asked once
+    INCOMPATIBLE = "Incompatible"  # cannot be swapped at all
+    POISONED = "Poisoned"
+    BACK_TO_BASELINE = "BackToBaseline"
+    NOT_STAGED = "NotStaged"
+    STAGED = "Staged"
+
+
 class IncompatibleReason(StrEnum):
     """Why this engine cannot be swapped; more come from weights.preflight."""
 

@@ -12,16 +12,17 @@ import grpc.aio
 
 from weightrollout.agent import fence, wire_form
 from weightrollout.agent.engine_watch import EngineWatch
+from weightrollout.agent.presence import Presence
 from weightrollout.agent.reasons import RefusalReason, Refused
 from weightrollout.agent.restart import Restarter
 from weightrollout.agent.stage import Stager
-from weightrollout.agent.state import Board
+from weightrollout.agent.state import Board, undo_content
 from weightrollout.agent.swaps import Swaps, write
 from weightrollout.clock import Clock
 from weightrollout.metrics import Metrics
 from weightrollout.swap.book import Book, Reservation
 from weightrollout.swap.journal import Journal
-from weightrollout.swap.records import BASELINE, Content
+from weightrollout.swap.records import BASELINE
 from weightrollout.wire.agent import agent_pb2 as pb
 from weightrollout.wire.agent import agent_pb2_grpc as grpc_stubs
 
@@ -43,6 +44,7 @@ class Desk:
     stager: Stager
     swaps: Swaps
     restarter: Restarter
+    presence: Presence
     clock: Clock
     metrics: Metrics
 
@@ -59,16 +61,19 @@ class AgentService(grpc_stubs.AgentServicer):
             await self._adopt(new)
         except Refused as refused:
             await _refuse(context, refused)
+        self._desk.presence.heard()
         return self._state()
 
     async def Watch(
         self, request: pb.WatchRequest, context: Context
     ) -> AsyncIterator[pb.AgentState]:
         beat_s = max(LEAST_HEARTBEAT_S, request.heartbeat_seconds or DEFAULT_HEARTBEAT_S)
-        while True:
-            rung = self._desk.board.bell.next()
-            yield self._state()
-            await _wait(rung, beat_s)
+        said = fence.Fence(request.fence.owner_uid, request.fence.epoch)  # lets nobody in
+        with self._desk.presence.watched(said):
+            while True:
+                rung = self._desk.board.bell.next()
+                yield self._state()
+                await _wait(rung, beat_s)
 
     async def Stage(
         self, request: pb.StageRequest, context: Context
@@ -125,7 +130,8 @@ class AgentService(grpc_stubs.AgentServicer):
         swaps = self._desk.swaps
         try:
             await self._admit(request.fence)
-            await swaps.start(wire_form.swap_request(request, self._last_good()))
+            undo = undo_content(self._desk.journal.book, self._desk.board)
+            await swaps.start(wire_form.swap_request(request, undo))
         except Refused as refused:
             await _refuse(context, refused)
             return
@@ -162,6 +168,7 @@ class AgentService(grpc_stubs.AgentServicer):
 
     async def _admit(self, message: pb.Fence) -> None:
         await self._adopt(fence.admit(self._desk.journal.book, wire_form.fence(message)))
+        self._desk.presence.heard()
 
     async def _adopt(self, new: Book) -> None:
         if new != self._desk.journal.book:
@@ -177,11 +184,6 @@ class AgentService(grpc_stubs.AgentServicer):
             reachable=desk.watch.reachable(),
             now=desk.clock.monotonic(),
         )
-
-    def _last_good(self) -> Content | None:
-        """What can be gone back to in place: proven once, and its image is still here."""
-        good = self._desk.journal.book.last_good
-        return good if good is not None and good.digest in self._desk.board.staged else None
 
     def _keep(self, request: pb.StageRequest) -> set[str]:
         """Digests whose images may still be asked for."""

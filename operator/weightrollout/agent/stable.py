@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from weightrollout.api.names import STABLE_KEY
+from weightrollout.api.names import BASELINE_VERSION, STABLE_KEY
 from weightrollout.swap.records import BASELINE, Content
 
 SCHEMA: Final = 1
@@ -19,6 +19,8 @@ class Stable:
     """`content` None: there is a file and it cannot be understood, so nobody knows."""
 
     content: Content | None
+    owner_uid: str = ""  # the WeightRollout that published it
+    epoch: int = 0  # and its leader
 
 
 #: No folder, no file: the fleet has no stable version but what its engines start with.
@@ -40,7 +42,13 @@ def read(folder: Path | None) -> Stable:
         log.warning("%s has another schema than %d: upgrade the agent", path, SCHEMA)
         return Stable(None)
     fields = [said.get(key) for key in ("revision", "version", "uri", "digest")]
-    if not all(isinstance(field, str) for field in fields):
-        log.warning("%s lacks revision, version, uri or digest", path)
+    owner, epoch = said.get("owner"), said.get("epoch")
+    if not all(isinstance(field, str) for field in (*fields, owner)) or type(epoch) is not int:
+        log.warning("%s lacks owner, epoch, revision, version, uri or digest", path)
         return Stable(None)
-    return Stable(Content(*(str(field) for field in fields)))
+    content = Content(*(str(field) for field in fields))
+    if not content.uri or not content.digest or content.version in ("", BASELINE_VERSION):
+        # The baseline is published as no file at all; half of one must not lead there.
+        log.warning("%s names no weights: uri, digest and a version are needed", path)
+        return Stable(None)
+    return Stable(content, str(owner), epoch)

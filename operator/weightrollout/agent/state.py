@@ -30,6 +30,17 @@ class Staging:
     message: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class AloneNote:
+    """What the agent does about an engine that is out while no operator is there."""
+
+    step: str
+    reason: str  # why this step, or why none
+    version: str = ""  # where it leads
+    failures: int = 0  # in a row
+    message: str = ""  # of the newest failure
+
+
 class Bell:
     """Wakes everyone who waits for a change."""
 
@@ -55,6 +66,7 @@ class Board:
     staging: Staging | None = None
     live: Transaction | None = None  # of the running transaction
     reserved_until: float | None = None  # monotonic seconds
+    alone: AloneNote | None = None  # None: an operator is there, or the engine serves
 
 
 def loaded(book: Book, sight: EngineSight) -> Content | None:
@@ -88,6 +100,12 @@ def wanted(book: Book, stable_: Stable) -> Content | None:
     if book.serving is not None:
         return book.serving.content
     return stable_.content
+
+
+def undo_content(book: Book, board: Board) -> Content | None:
+    """What can be gone back to in place: proven once, and its image is still here."""
+    good = book.last_good
+    return good if good is not None and good.digest in board.staged else None
 
 
 def facts(book: Book, board: Board, sight: EngineSight, *, answering: bool) -> Facts:

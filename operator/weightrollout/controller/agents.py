@@ -155,7 +155,8 @@ class AgentLink:
 
     async def _follow(self) -> None:
         """Never returns. Raises _Cut, or AgentUnreachable where it said nothing (more)."""
-        stream = self.stub.Watch(pb.WatchRequest(heartbeat_seconds=HEARTBEAT_S))
+        request = pb.WatchRequest(heartbeat_seconds=HEARTBEAT_S, fence=wire_fence(self._fence))
+        stream = self.stub.Watch(request)
         spoke = False
         try:
             while True:

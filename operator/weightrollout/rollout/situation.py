@@ -96,7 +96,8 @@ def txn_id(cr_uid: str, revision: str, pod_uid: str, attempt: int) -> str:
 
 
 def attempt_of(txn: str) -> int:
-    """0 for what is no name of ours: a pod's note may have been written by anybody."""
+    """Its number, also where an agent alone counted on from ours; 0 for what is no name of ours: a
+    pod's note may have been written by anybody."""
     last = txn.rpartition("/")[2]
     believable = last.isascii() and last.isdecimal() and len(last) <= ATTEMPT_DIGITS
     return int(last) if believable else 0

@@ -175,3 +175,13 @@ async def test_pod_is_out_from_its_reservation_to_the_end_of_its_swap(tmp_path: 
         assert await pod.readyz() == (503, "Swapping")
         await ended(pod, "txn-1")
         assert await pod.readyz() == (200, "")
+
+
+async def test_engine_that_is_gone_is_out_at_the_next_probe(tmp_path: Path) -> None:
+    """Its last answer is younger than a second, and a restarted container is probed at once."""
+    async with one_pod(tmp_path) as pod:
+        await pod.until(lambda it: it.ready)
+        pod.engine.kill()
+        await pod.engine.exit_code()
+        status, body = await pod.readyz_body()
+        assert (status, body["reason"]) == (503, "EngineUnreachable")

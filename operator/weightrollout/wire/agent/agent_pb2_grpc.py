@@ -84,7 +84,8 @@ class AgentServicer:
 
     def Watch(self, request, context):
         """The agent's state now, then again on every change, and at least every `heartbeat_seconds`.
-        Reading needs no fence. The stream never ends by itself.
+        Reading needs no fence; who leads sends it all the same: while its stream lives, the agent
+        knows that it is not alone. The stream never ends by itself.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -48,7 +48,8 @@ class AgentStub:
     """
     Watch: _grpc.UnaryStreamMultiCallable[_agent_pb2.WatchRequest, _agent_pb2.AgentState]
     """The agent's state now, then again on every change, and at least every `heartbeat_seconds`.
-    Reading needs no fence. The stream never ends by itself.
+    Reading needs no fence; who leads sends it all the same: while its stream lives, the agent
+    knows that it is not alone. The stream never ends by itself.
     """
     Stage: _grpc.UnaryStreamMultiCallable[_agent_pb2.StageRequest, _agent_pb2.StageProgress]
     """Reads a checkpoint, hashes it, checks it against the engine report and builds the image
@@ -83,7 +84,8 @@ class AgentAsyncStub(AgentStub):
     """
     Watch: _aio.UnaryStreamMultiCallable[_agent_pb2.WatchRequest, _agent_pb2.AgentState]  # type: ignore[assignment]
     """The agent's state now, then again on every change, and at least every `heartbeat_seconds`.
-    Reading needs no fence. The stream never ends by itself.
+    Reading needs no fence; who leads sends it all the same: while its stream lives, the agent
+    knows that it is not alone. The stream never ends by itself.
     """
     Stage: _aio.UnaryStreamMultiCallable[_agent_pb2.StageRequest, _agent_pb2.StageProgress]  # type: ignore[assignment]
     """Reads a checkpoint, hashes it, checks it against the engine report and builds the image
@@ -127,7 +129,8 @@ class AgentServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_agent_pb2.AgentState], _abc.AsyncIterator[_agent_pb2.AgentState]]:
         """The agent's state now, then again on every change, and at least every `heartbeat_seconds`.
-        Reading needs no fence. The stream never ends by itself.
+        Reading needs no fence; who leads sends it all the same: while its stream lives, the agent
+        knows that it is not alone. The stream never ends by itself.
         """
 
     @_abc_1.abstractmethod
