@@ -2,14 +2,18 @@
 
 import json
 import logging
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from weightrollout.api.names import STABLE_KEY
+from weightrollout.api.names import BASELINE_VERSION, STABLE_KEY
+from weightrollout.api.spec import DIGEST_PATTERN, URI_PATTERN, VERSION_PATTERN
 from weightrollout.swap.records import BASELINE, Content
 
 SCHEMA: Final = 1
+#: The API server takes no larger ConfigMap.
+MAX_BYTES: Final = 1 << 20
 
 log = logging.getLogger(__name__)
 
@@ -30,17 +34,34 @@ def read(folder: Path | None) -> Stable:
         return ABSENT
     path = folder / STABLE_KEY
     try:
-        said = json.loads(path.read_text())
+        with path.open("rb") as file:
+            said = json.loads(file.read(MAX_BYTES))
     except FileNotFoundError:
         return ABSENT
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         log.warning("%s cannot be read: %s", path, error)
         return Stable(None)
-    if not isinstance(said, dict) or said.get("schema") != SCHEMA:
+    if not isinstance(said, dict) or type(said.get("schema")) is not int:
+        log.warning("%s has no schema number", path)
+        return Stable(None)
+    if said["schema"] != SCHEMA:
         log.warning("%s has another schema than %d: upgrade the agent", path, SCHEMA)
         return Stable(None)
-    fields = [said.get(key) for key in ("revision", "version", "uri", "digest")]
-    if not all(isinstance(field, str) for field in fields):
-        log.warning("%s lacks revision, version, uri or digest", path)
+    fields = (said.get(key) for key in ("revision", "version", "uri", "digest"))
+    content = Content(*(each if isinstance(each, str) else "" for each in fields))
+    if not _are_weights(content):
+        log.warning("%s names no weights by revision, version, uri and digest", path)
         return Stable(None)
-    return Stable(Content(*(str(field) for field in fields)))
+    return Stable(content)
+
+
+def _are_weights(said: Content) -> bool:
+    """Never the baseline: no file says it, and a spoilt one must not put base weights in service."""
+    return (
+        said.version != BASELINE_VERSION
+        and re.fullmatch(VERSION_PATTERN, said.version) is not None
+        and re.fullmatch(DIGEST_PATTERN, said.digest) is not None
+        and re.fullmatch(URI_PATTERN, said.uri) is not None
+        and said.revision != ""
+        and f"{said.uri}{said.revision}".isprintable()
+    )

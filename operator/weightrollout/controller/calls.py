@@ -10,6 +10,7 @@ from typing import Final, cast
 
 import grpc
 import grpc.aio
+from google.protobuf.message import DecodeError
 
 from weightrollout.api.swap import FailureClass
 from weightrollout.controller.leader import Fence
@@ -67,7 +68,10 @@ def call_error(call: str, error: grpc.aio.AioRpcError) -> AgentCallFailed:
 
 
 def _refusal(value: bytes) -> AgentRefusedCall:
-    said = pb.Refusal.FromString(value)
+    try:
+        said = pb.Refusal.FromString(value)
+    except DecodeError:
+        return AgentRefusedCall("AgentRefused", "its refusal cannot be read")
     failure_class = (
         FailureClass(said.failure_class) if said.failure_class in set(FailureClass) else None
     )

@@ -6,7 +6,7 @@ Only translation happens here. Anything that was not said is None or a fault, ne
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from pydantic import ValidationError
 
@@ -39,6 +39,12 @@ from weightrollout.rollout.fleet import (
     Work,
 )
 from weightrollout.wire.agent import agent_pb2 as pb
+
+#: What an agent says goes into a status that an API server must take: sums of it stay below 2**63,
+#: and texts below a page.
+MAX_SAID: Final = 1 << 50
+MAX_WORDS: Final = 1024
+MAX_URI: Final = 2048
 
 
 class InvalidSpec(Exception):
@@ -107,8 +113,12 @@ def read_status(body: Json) -> WeightRolloutStatus:
 
 
 def revisions_of(world: World, rollout: str, uid: str) -> Iterable[RevisionRecord]:
-    """Ours, and orphans that carry our label. Those of an owner that was deleted vanish by themselves."""
-    mine = (r for r in world.revisions.all() if r.rollout == rollout and r.owner_uid in (uid, ""))
+    """Ours, and orphans of our form. Those of an owner that was deleted vanish by themselves."""
+    mine = (
+        each
+        for each in world.revisions.all()
+        if each.rollout == rollout and each.owner_uid in (uid, "") and each.version and each.uri
+    )
     return sorted(mine, key=lambda record: (record.number, record.name))
 
 
@@ -156,7 +166,7 @@ def put_in_txn(annotation: str) -> str:
     """ "" when it is absent or was spoilt: the annotation is a note of ours, never a store."""
     try:
         said = json.loads(annotation)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     return str(said.get("txn", "")) if isinstance(said, dict) else ""
 
@@ -172,8 +182,8 @@ def agent_view(state: pb.AgentState) -> AgentView:
             baseline=state.engine.baseline,
             paused=state.paused,
         ),
-        not_ready_reason=state.not_ready_reason,
-        not_ready_message=state.not_ready_message,
+        not_ready_reason=state.not_ready_reason[:MAX_WORDS],
+        not_ready_message=state.not_ready_message[:MAX_WORDS],
         serving=ref_of(state.serving),
         told=ref_of(state.told),
         last_good=ref_of(state.last_good),
@@ -183,8 +193,8 @@ def agent_view(state: pb.AgentState) -> AgentView:
         transaction=transaction_view(state.transaction) if state.HasField("transaction") else None,
         attempts={each.digest: _attempts(each) for each in state.attempts},
         poisoned=state.poisoned,
-        incompatible_reason=state.incompatible_reason,
-        incompatible_message=state.incompatible_message,
+        incompatible_reason=state.incompatible_reason[:MAX_WORDS],
+        incompatible_message=state.incompatible_message[:MAX_WORDS],
     )
 
 
@@ -194,7 +204,8 @@ def ref_of(weights: pb.Weights) -> Ref | None:
         return None
     if not weights.digest and weights.version == BASELINE_VERSION:
         return Ref(BASELINE_REVISION, BASELINE_VERSION)
-    return Ref(weights.revision, weights.version, weights.uri, weights.digest or None)
+    revision, version = weights.revision[:MAX_WORDS], weights.version[:MAX_WORDS]
+    return Ref(revision, version, weights.uri[:MAX_URI], weights.digest[:MAX_WORDS] or None)
 
 
 def transaction_view(said: pb.Transaction) -> TransactionView:
@@ -205,9 +216,9 @@ def transaction_view(said: pb.Transaction) -> TransactionView:
         phase=SwapPhase(said.phase) if said.phase in set(SwapPhase) else SwapPhase.DRAINING,
         outcome=Outcome(said.outcome) if said.outcome else None,
         failure_class=_class(said.failure_class),
-        reason=said.reason,
-        message=said.message,
-        pause_millis=said.pause_millis,
+        reason=said.reason[:MAX_WORDS],
+        message=said.message[:MAX_WORDS],
+        pause_millis=said.pause_millis if 0 <= said.pause_millis <= MAX_SAID else 0.0,
     )
 
 
@@ -216,18 +227,19 @@ def staging_view(said: pb.StageProgress, revision: str = "") -> StagingView:
     return StagingView(
         uri=said.uri,
         digest=said.digest,
-        bytes=said.bytes,
-        total=said.total,
+        bytes=min(max(0, said.bytes), MAX_SAID),
+        total=min(max(0, said.total), MAX_SAID),
         done=said.done,
         failure_class=_class(said.failure_class),
-        reason=said.reason,
-        message=said.message,
+        reason=said.reason[:MAX_WORDS],
+        message=said.message[:MAX_WORDS],
         revision=revision,
     )
 
 
 def _attempts(said: pb.Attempts) -> AttemptsView:
-    return AttemptsView(said.attempts, _class(said.failure_class), said.reason, said.message)
+    reason, message = said.reason[:MAX_WORDS], said.message[:MAX_WORDS]
+    return AttemptsView(said.attempts, _class(said.failure_class), reason, message)
 
 
 def _class(word: str) -> FailureClass | None:

@@ -5,8 +5,9 @@ verdict are annotations, written only on top of the resourceVersion they were re
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from weightrollout.api.names import (
     ANNOTATION_DIGEST,
@@ -32,7 +33,7 @@ class RevisionRecord:
     uid: str
     resource_version: int
     rollout: str
-    owner_uid: str  # "": orphaned, free to be adopted
+    owner_uid: str  # of whatever kind; "": orphaned, free to be adopted
     number: int
     version: str
     uri: str
@@ -81,8 +82,9 @@ def revision_source(client: Client) -> Source[RevisionRecord]:
 def trim_revision(body: Json) -> RevisionRecord:
     metadata = body["metadata"]
     annotations = metadata.get("annotations") or {}
-    weights = (body.get("data") or {}).get("weights") or {}
-    owners = [each["uid"] for each in metadata.get("ownerReferences") or () if each["kind"] == KIND]
+    weights = _weights(body.get("data"))
+    references = metadata.get("ownerReferences") or ()
+    owners = [each["uid"] for each in sorted(references, key=lambda each: each["kind"] != KIND)]
     return RevisionRecord(
         name=metadata["name"],
         uid=metadata["uid"],
@@ -98,6 +100,14 @@ def trim_revision(body: Json) -> RevisionRecord:
         reason=annotations.get(ANNOTATION_VERDICT_REASON, ""),
         message=annotations.get(ANNOTATION_VERDICT_MESSAGE, ""),
     )
+
+
+def _weights(data: Any) -> Mapping[str, str]:
+    """Empty where it is not our form: a StatefulSet's revisions carry its pods' labels, hence ours."""
+    weights = data.get("weights") if isinstance(data, dict) else None
+    if not isinstance(weights, dict):
+        return {}
+    return weights if all(isinstance(each, str) for each in weights.values()) else {}
 
 
 def canonical_data(content: Content) -> Json:

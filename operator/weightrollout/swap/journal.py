@@ -14,10 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError, from_json
 
 from weightrollout.swap.book import SCHEMA, Book
 
 FILE: Final = "journal.json"
+#: A full book has some ten kilobytes; what is longer was not written here and is not read.
+MAX_BYTES: Final = 16 << 20
 _BOOK: Final = TypeAdapter(Book)
 
 log = logging.getLogger(__name__)
@@ -39,28 +42,18 @@ class Journal:
         """Read what is there. What cannot be read is kept aside and the book says that it was lost."""
         path = folder / FILE
         try:
-            data = path.read_bytes()
+            with path.open("rb") as file:
+                data = file.read(MAX_BYTES + 1)
         except FileNotFoundError:
             return cls(path, Book())
         except OSError as error:
             log.error("journal %s cannot be read: %s", path, error)
             return cls(path, Book(lost=True))
         try:
-            book = _BOOK.validate_json(data)
-        except ValidationError as error:
-            aside = _set_aside(path)
-            log.error(
-                "journal %s cannot be understood, kept as %s: %s",
-                path,
-                aside.name,
-                error.errors(include_url=False, include_input=False)[0],
-            )
+            return cls(path, _understood(data))
+        except ValueError as error:
+            log.error("journal %s, kept %s: %s", path, _set_aside(path), error)
             return cls(path, Book(lost=True))
-        if book.schema != SCHEMA:
-            aside = _set_aside(path)
-            log.error("journal %s has schema %d, kept as %s", path, book.schema, aside.name)
-            return cls(path, Book(lost=True))
-        return cls(path, book)
 
     def put(self, book: Book) -> None:
         """Replace the book. Raises JournalUnwritable and keeps the old one."""
@@ -70,6 +63,8 @@ class Journal:
             temporary.replace(self.path)
         except OSError as error:
             raise JournalUnwritable(f"{self.path}: {error.strerror or error}") from error
+        except PydanticSerializationError as error:  # text that is no Unicode
+            raise JournalUnwritable(f"{self.path}: {error}") from error
         self.book = book
 
     async def sync(self) -> None:
@@ -89,10 +84,31 @@ def _sync(path: Path) -> None:
             os.close(handle)
 
 
-def _set_aside(path: Path) -> Path:
-    for number in count(1):
-        aside = path.with_name(f"journal.corrupt-{number}")
-        if not aside.exists():
-            path.replace(aside)
-            return aside
+def _understood(data: bytes) -> Book:
+    """Raises ValueError: written by another release, by nobody, or in part."""
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"longer than {MAX_BYTES} bytes")
+    said = from_json(data)
+    if not isinstance(said, dict) or "owner_uid" not in said:  # in every book, empty or not
+        raise ValueError("is no book of an agent")
+    schema = said.get("schema")
+    if type(schema) is not int or schema != SCHEMA:
+        raise ValueError(f"has schema {str(schema)[:20]}, not {SCHEMA}")
+    try:
+        return _BOOK.validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        raise ValueError(f"cannot be understood: {first['loc']}: {first['msg']}") from error
+
+
+def _set_aside(path: Path) -> str:
+    """Says where, for people. A volume that takes no writes must not keep the agent from starting."""
+    try:
+        for number in count(1):
+            aside = path.with_name(f"journal.corrupt-{number}")
+            if not aside.exists():
+                path.replace(aside)
+                return f"as {aside.name}"
+    except OSError as error:
+        return f"where it is ({error.strerror or error})"
     raise AssertionError("count() ends never")
