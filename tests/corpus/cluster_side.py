@@ -133,4 +133,4 @@ def _check_numbers(value: Any) -> None:
         for each in value:
             _check_numbers(each)
     elif isinstance(value, int):
-        assert abs(value) < 1 << 63
+        assert -(1 << 63) <= value < 1 << 63

@@ -23,6 +23,8 @@ class Stable:
     """`content` None: there is a file and it cannot be understood, so nobody knows."""
 
     content: Content | None
+    owner_uid: str = ""  # the WeightRollout that published it
+    epoch: int = 0  # and its leader
 
 
 #: No folder, no file: the fleet has no stable version but what its engines start with.
@@ -41,27 +43,28 @@ def read(folder: Path | None) -> Stable:
     except (OSError, ValueError, RecursionError) as error:
         log.warning("%s cannot be read: %s", path, error)
         return Stable(None)
-    if not isinstance(said, dict) or type(said.get("schema")) is not int:
-        log.warning("%s has no schema number", path)
-        return Stable(None)
-    if said["schema"] != SCHEMA:
+    schema = said.get("schema") if isinstance(said, dict) else None
+    if type(schema) is not int or schema != SCHEMA:
         log.warning("%s has another schema than %d: upgrade the agent", path, SCHEMA)
         return Stable(None)
-    fields = (said.get(key) for key in ("revision", "version", "uri", "digest"))
-    content = Content(*(each if isinstance(each, str) else "" for each in fields))
-    if not _are_weights(content):
-        log.warning("%s names no weights by revision, version, uri and digest", path)
+    fields = [said.get(key) for key in ("revision", "version", "uri", "digest")]
+    owner, epoch = said.get("owner"), said.get("epoch")
+    if not all(isinstance(field, str) for field in (*fields, owner)) or type(epoch) is not int:
+        log.warning("%s lacks owner, epoch, revision, version, uri or digest", path)
         return Stable(None)
-    return Stable(content)
+    content = Content(*(str(field) for field in fields))
+    if not _names_weights(content):
+        # The baseline is published as no file at all; half of one must not lead there.
+        log.warning("%s names no weights: uri, digest and a version are needed", path)
+        return Stable(None)
+    return Stable(content, str(owner), epoch)
 
 
-def _are_weights(said: Content) -> bool:
-    """Never the baseline: no file says it, and a spoilt one must not put base weights in service."""
+def _names_weights(said: Content) -> bool:
     return (
         said.version != BASELINE_VERSION
         and re.fullmatch(VERSION_PATTERN, said.version) is not None
         and re.fullmatch(DIGEST_PATTERN, said.digest) is not None
         and re.fullmatch(URI_PATTERN, said.uri) is not None
-        and said.revision != ""
         and f"{said.uri}{said.revision}".isprintable()
     )

@@ -17,7 +17,7 @@ from weightrollout.agent.fence import Fence
 from weightrollout.agent.readiness import NotReady
 from weightrollout.agent.reasons import RefusalReason, Refused
 from weightrollout.agent.state import Board, Staging, facts, is_baseline, loaded
-from weightrollout.api.names import BASELINE_VERSION, MAX_EPOCH
+from weightrollout.api.names import BASELINE_VERSION
 from weightrollout.api.spec import (
     DIGEST_PATTERN,
     VERSION_PATTERN,
@@ -45,13 +45,15 @@ MAX_PROMPTS: Final = 16
 #: What a message says more is cut off; a refusal also travels in headers, which hold 8 KiB.
 MAX_WORDS: Final = 1024
 MAX_REFUSAL: Final = 400
+#: No fleet has so many leaders; a higher one is a lie, and none could follow it.
+MAX_EPOCH: Final = 1 << 48
 MAX_SECONDS: Final = 7 * 86400.0
 
 
 def fence(message: pb.Fence) -> Fence:
     """Raises Refused."""
-    if message.epoch > MAX_EPOCH:
-        raise Refused(RefusalReason.BAD_REQUEST, f"no epoch is above {MAX_EPOCH}")
+    if message.epoch >= MAX_EPOCH:
+        raise Refused(RefusalReason.BAD_REQUEST, f"an epoch is below {MAX_EPOCH}")
     return Fence(_named("owner_uid", message.owner_uid, MAX_NAME), message.epoch)
 
 

@@ -43,9 +43,6 @@ BASELINE_VERSION: Final = "default"
 #: A CR's name goes into label values and into "<name>.weightrollout" and "<name>-<hash>".
 MAX_NAME_LENGTH: Final = 52
 
-#: Leaders change for a thousand years before this; a higher one is a lie that none could follow.
-MAX_EPOCH: Final = 1 << 53
-
 STABLE_KEY: Final = "stable.json"
 
 

@@ -15,7 +15,6 @@ import grpc
 import grpc.aio
 
 from weightrollout import __version__
-from weightrollout.api.names import MAX_EPOCH
 from weightrollout.clock import Clock
 from weightrollout.controller.calls import (
     AgentRefusedCall,
@@ -232,8 +231,7 @@ class Agents:
         return all(link.heard for link in self._links.get(rollout, {}).values())
 
     def highest_refused(self, rollout: str) -> int:
-        said = (link.stale_epoch for link in self._links.get(rollout, {}).values())
-        return max((epoch for epoch in said if epoch < MAX_EPOCH), default=0)
+        return max((link.stale_epoch for link in self._links.get(rollout, {}).values()), default=0)
 
     def forget(self, rollout: str) -> None:
         for link in self._links.pop(rollout, {}).values():

@@ -5,8 +5,8 @@ AgentCallFailed
 `-- AgentUnreachable   no answer: unknown whether it acted; every call may be sent again
 """
 
-from collections.abc import Iterable
-from typing import Final, cast
+from collections.abc import Callable, Iterable
+from typing import Final, TypeVar, cast
 
 import grpc
 import grpc.aio
@@ -14,11 +14,17 @@ from google.protobuf.message import DecodeError
 
 from weightrollout.api.swap import FailureClass
 from weightrollout.controller.leader import Fence
+from weightrollout.controller.observe import NotUnderstood, text, word
 from weightrollout.rollout.fleet import Ref
 from weightrollout.wire.agent import agent_pb2 as pb
 
 REFUSAL_KEY: Final = "weightrollout-refusal-bin"
 CALL_S: Final = 10.0
+#: No fleet has so many leaders: an epoch beyond it is a lie, and following it would end at 2^63.
+MAX_EPOCH: Final = 1 << 48
+
+S = TypeVar("S")
+V = TypeVar("V")
 
 _REFUSALS: Final = {
     grpc.StatusCode.FAILED_PRECONDITION,
@@ -71,11 +77,20 @@ def _refusal(value: bytes) -> AgentRefusedCall:
     try:
         said = pb.Refusal.FromString(value)
     except DecodeError:
-        return AgentRefusedCall("AgentRefused", "its refusal cannot be read")
+        return AgentRefusedCall("AgentRefused", "it refused, and its reason cannot be read")
     failure_class = (
         FailureClass(said.failure_class) if said.failure_class in set(FailureClass) else None
     )
-    return AgentRefusedCall(said.reason, said.message, said.epoch, failure_class)
+    epoch = said.epoch if said.epoch < MAX_EPOCH else 0
+    return AgentRefusedCall(word(said.reason), text(said.message), epoch, failure_class)
+
+
+def understood(view: Callable[[S], V], said: S) -> V:
+    """Raises AgentUnreachable: what it said says nothing about what it did."""
+    try:
+        return view(said)
+    except NotUnderstood as wrong:
+        raise AgentUnreachable(f"its answer was not understood: {wrong}") from wrong
 
 
 def wire_fence(fence: Fence) -> pb.Fence:

@@ -4,6 +4,7 @@ Only translation happens here. Anything that was not said is None or a fault, ne
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -11,7 +12,7 @@ from typing import Final, Protocol
 from pydantic import ValidationError
 
 from weightrollout.api.names import BASELINE_VERSION, stable_configmap
-from weightrollout.api.spec import WeightRolloutSpec
+from weightrollout.api.spec import DIGEST_PATTERN, WeightRolloutSpec
 from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
 from weightrollout.clock import rfc3339
@@ -40,11 +41,13 @@ from weightrollout.rollout.fleet import (
 )
 from weightrollout.wire.agent import agent_pb2 as pb
 
-#: What an agent says goes into a status that an API server must take: sums of it stay below 2**63,
-#: and texts below a page.
-MAX_SAID: Final = 1 << 50
-MAX_WORDS: Final = 1024
+NOT_UNDERSTOOD: Final = "NotUnderstood"
+MAX_NAME: Final = 256
 MAX_URI: Final = 2048
+MAX_TEXT: Final = 1024
+MAX_MILLIS: Final = 1e9  # eleven days
+_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,63}")
+_DIGEST: Final = re.compile(DIGEST_PATTERN)
 
 
 class InvalidSpec(Exception):
@@ -113,11 +116,12 @@ def read_status(body: Json) -> WeightRolloutStatus:
 
 
 def revisions_of(world: World, rollout: str, uid: str) -> Iterable[RevisionRecord]:
-    """Ours, and orphans of our form. Those of an owner that was deleted vanish by themselves."""
+    """Ours, and orphans that carry our label. Those of an owner that was deleted vanish by themselves,
+    and those of the StatefulSet or DaemonSet, which carry its pods' labels, never were ours."""
     mine = (
-        each
-        for each in world.revisions.all()
-        if each.rollout == rollout and each.owner_uid in (uid, "") and each.version and each.uri
+        record
+        for record in world.revisions.all()
+        if record.rollout == rollout and record.owner_uid in (uid, "") and record.version
     )
     return sorted(mine, key=lambda record: (record.number, record.name))
 
@@ -171,19 +175,24 @@ def put_in_txn(annotation: str) -> str:
     return str(said.get("txn", "")) if isinstance(said, dict) else ""
 
 
+class NotUnderstood(ValueError):
+    """An agent said what no agent says; the message names the field."""
+
+
 def agent_view(state: pb.AgentState) -> AgentView:
+    """Raises NotUnderstood. Whatever was said, the view is small: it ends in one status object."""
     return AgentView(
         ready=state.ready,
         engine=EngineView(
             reachable=state.engine.reachable,
-            instance=state.engine.instance,
-            engine_version=state.engine.engine_version,
-            weight_version=state.engine.weight_version,
+            instance=_short(state.engine.instance, "engine.instance"),
+            engine_version=_short(state.engine.engine_version, "engine.engine_version"),
+            weight_version=_short(state.engine.weight_version, "engine.weight_version"),
             baseline=state.engine.baseline,
             paused=state.paused,
         ),
-        not_ready_reason=state.not_ready_reason[:MAX_WORDS],
-        not_ready_message=state.not_ready_message[:MAX_WORDS],
+        not_ready_reason=word(state.not_ready_reason),
+        not_ready_message=text(state.not_ready_message),
         serving=ref_of(state.serving),
         told=ref_of(state.told),
         last_good=ref_of(state.last_good),
@@ -193,8 +202,8 @@ def agent_view(state: pb.AgentState) -> AgentView:
         transaction=transaction_view(state.transaction) if state.HasField("transaction") else None,
         attempts={each.digest: _attempts(each) for each in state.attempts},
         poisoned=state.poisoned,
-        incompatible_reason=state.incompatible_reason[:MAX_WORDS],
-        incompatible_message=state.incompatible_message[:MAX_WORDS],
+        incompatible_reason=word(state.incompatible_reason),
+        incompatible_message=text(state.incompatible_message),
     )
 
 
@@ -204,8 +213,12 @@ def ref_of(weights: pb.Weights) -> Ref | None:
         return None
     if not weights.digest and weights.version == BASELINE_VERSION:
         return Ref(BASELINE_REVISION, BASELINE_VERSION)
-    revision, version = weights.revision[:MAX_WORDS], weights.version[:MAX_WORDS]
-    return Ref(revision, version, weights.uri[:MAX_URI], weights.digest[:MAX_WORDS] or None)
+    return Ref(
+        _short(weights.revision, "revision"),
+        _short(weights.version, "version"),
+        _short(weights.uri, "uri", MAX_URI),
+        _short(weights.digest, "digest") or None,
+    )
 
 
 def transaction_view(said: pb.Transaction) -> TransactionView:
@@ -214,32 +227,69 @@ def transaction_view(said: pb.Transaction) -> TransactionView:
         attempt=said.attempt,
         weights=ref_of(said.weights) or Ref(BASELINE_REVISION, BASELINE_VERSION),
         phase=SwapPhase(said.phase) if said.phase in set(SwapPhase) else SwapPhase.DRAINING,
-        outcome=Outcome(said.outcome) if said.outcome else None,
+        outcome=_outcome(said.outcome),
         failure_class=_class(said.failure_class),
-        reason=said.reason[:MAX_WORDS],
-        message=said.message[:MAX_WORDS],
-        pause_millis=said.pause_millis if 0 <= said.pause_millis <= MAX_SAID else 0.0,
+        reason=word(said.reason),
+        message=text(said.message),
+        pause_millis=millis(said.pause_millis),
     )
 
 
 def staging_view(said: pb.StageProgress, revision: str = "") -> StagingView:
     """`revision`: what it was asked for, where we are the ones who asked."""
+    if said.done and not said.failure_class and not _DIGEST.fullmatch(said.digest):
+        return StagingView(
+            *(said.uri[:MAX_URI], "", said.bytes, said.total, True),
+            failure_class=FailureClass.POD,
+            reason=NOT_UNDERSTOOD,
+            message=f"the agent staged and named no digest: {said.digest[:80]!r}",
+            revision=revision,
+        )
     return StagingView(
-        uri=said.uri,
-        digest=said.digest,
-        bytes=min(max(0, said.bytes), MAX_SAID),
-        total=min(max(0, said.total), MAX_SAID),
+        uri=said.uri[:MAX_URI],
+        digest=said.digest if _DIGEST.fullmatch(said.digest) else "",
+        bytes=said.bytes,
+        total=said.total,
         done=said.done,
         failure_class=_class(said.failure_class),
-        reason=said.reason[:MAX_WORDS],
-        message=said.message[:MAX_WORDS],
+        reason=word(said.reason),
+        message=text(said.message),
         revision=revision,
     )
 
 
 def _attempts(said: pb.Attempts) -> AttemptsView:
-    reason, message = said.reason[:MAX_WORDS], said.message[:MAX_WORDS]
-    return AttemptsView(said.attempts, _class(said.failure_class), reason, message)
+    failure_class = _class(said.failure_class)
+    return AttemptsView(said.attempts, failure_class, word(said.reason), text(said.message))
+
+
+def _outcome(said: str) -> Outcome | None:
+    if not said:
+        return None
+    if said not in set(Outcome):
+        raise NotUnderstood(f"transaction.outcome: {said[:80]!r}")
+    return Outcome(said)
+
+
+def word(said: str) -> str:
+    """A reason: it becomes a condition's, a metric's label and an event's."""
+    return said if not said or _WORD.fullmatch(said) else NOT_UNDERSTOOD
+
+
+def text(said: str) -> str:
+    """For people, and not more than they read."""
+    return said if len(said) <= MAX_TEXT else said[: MAX_TEXT - 2] + ".."
+
+
+def millis(said: float) -> float:
+    """0 for what no clock measures: infinities and NaN included."""
+    return said if 0 <= said < MAX_MILLIS else 0.0
+
+
+def _short(said: str, field: str, most: int = MAX_NAME) -> str:
+    if len(said) > most:
+        raise NotUnderstood(f"{field}: {len(said)} characters")
+    return said
 
 
 def _class(word: str) -> FailureClass | None:

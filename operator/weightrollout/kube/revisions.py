@@ -33,9 +33,9 @@ class RevisionRecord:
     uid: str
     resource_version: int
     rollout: str
-    owner_uid: str  # of whatever kind; "": orphaned, free to be adopted
+    owner_uid: str  # of any kind: a StatefulSet's own history carries our label; "": orphaned
     number: int
-    version: str
+    version: str  # "": not one of ours
     uri: str
     given_digest: str  # spec.weights.digest; "" where it was left out
     pinned_digest: str  # found by the scout; "" until then
@@ -83,14 +83,13 @@ def trim_revision(body: Json) -> RevisionRecord:
     metadata = body["metadata"]
     annotations = metadata.get("annotations") or {}
     weights = _weights(body.get("data"))
-    references = metadata.get("ownerReferences") or ()
-    owners = [each["uid"] for each in sorted(references, key=lambda each: each["kind"] != KIND)]
+    owners = sorted(metadata.get("ownerReferences") or (), key=lambda each: each["kind"] != KIND)
     return RevisionRecord(
         name=metadata["name"],
         uid=metadata["uid"],
         resource_version=int(metadata["resourceVersion"]),
         rollout=(metadata.get("labels") or {}).get(LABEL_NAME, ""),
-        owner_uid=owners[0] if owners else "",
+        owner_uid=owners[0]["uid"] if owners else "",
         number=int(body["revision"]),
         version=weights.get("version", ""),
         uri=weights.get("uri", ""),
@@ -107,7 +106,8 @@ def _weights(data: Any) -> Mapping[str, str]:
     weights = data.get("weights") if isinstance(data, dict) else None
     if not isinstance(weights, dict):
         return {}
-    return weights if all(isinstance(each, str) for each in weights.values()) else {}
+    whole = weights.get("uri") and all(isinstance(each, str) for each in weights.values())
+    return weights if whole else {}
 
 
 def canonical_data(content: Content) -> Json:

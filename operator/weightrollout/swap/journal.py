@@ -52,7 +52,7 @@ class Journal:
         try:
             return cls(path, _understood(data))
         except ValueError as error:
-            log.error("journal %s, kept %s: %s", path, _set_aside(path), error)
+            log.error("journal %s, kept as %s: %s", path, _set_aside(path).name, error)
             return cls(path, Book(lost=True))
 
     def put(self, book: Book) -> None:
@@ -62,6 +62,7 @@ class Journal:
             temporary.write_bytes(_BOOK.dump_json(book))
             temporary.replace(self.path)
         except OSError as error:
+            _remove(temporary)  # half a book is of no use, and takes space that is short
             raise JournalUnwritable(f"{self.path}: {error.strerror or error}") from error
         except PydanticSerializationError as error:  # text that is no Unicode
             raise JournalUnwritable(f"{self.path}: {error}") from error
@@ -101,14 +102,26 @@ def _understood(data: bytes) -> Book:
         raise ValueError(f"cannot be understood: {first['loc']}: {first['msg']}") from error
 
 
-def _set_aside(path: Path) -> str:
-    """Says where, for people. A volume that takes no writes must not keep the agent from starting."""
+def _remove(path: Path) -> None:
     try:
-        for number in count(1):
-            aside = path.with_name(f"journal.corrupt-{number}")
-            if not aside.exists():
-                path.replace(aside)
-                return f"as {aside.name}"
+        path.unlink(missing_ok=True)
+    except OSError:
+        pass  # the next write replaces it
+
+
+def _set_aside(path: Path) -> Path:
+    """Where it is kept; `path` itself on a disk that does not even rename."""
+    try:
+        return _renamed(path)
     except OSError as error:
-        return f"where it is ({error.strerror or error})"
+        log.error("%s cannot be kept: %s", path, error)
+        return path
+
+
+def _renamed(path: Path) -> Path:
+    for number in count(1):
+        aside = path.with_name(f"journal.corrupt-{number}")
+        if not aside.exists():
+            path.replace(aside)
+            return aside
     raise AssertionError("count() ends never")
