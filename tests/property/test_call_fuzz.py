@@ -15,7 +15,7 @@ from random_calls import call_lists
 pytestmark = pytest.mark.slow
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(call_lists())
 def test_every_call_is_answered_or_refused_by_name(calls: list[dict[str, Any]]) -> None:
     logging.getLogger("weightrollout").setLevel(logging.CRITICAL)

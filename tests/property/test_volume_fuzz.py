@@ -45,7 +45,7 @@ def test_file_cut_at_any_byte_is_never_believed(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", VOLUME)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 1 << 32))
 def test_any_spoilt_field_or_bit_gets_an_answer(kind: str, seed: int) -> None:
     for data in hostile.spoilt(seeds.DOCUMENTS[kind], Random(seed), 3):
@@ -62,7 +62,7 @@ _JSON: st.SearchStrategy[Any] = st.recursive(
 @pytest.mark.parametrize(
     "kind", [*VOLUME, "safetensors", "published", "swap-annotation", "metrics"]
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.binary(max_size=200) | _JSON.map(lambda value: str(value).encode(errors="replace")))
 def test_any_bytes_get_an_answer(kind: str, data: bytes) -> None:
     assert judged(JUDGES[kind][1], data)

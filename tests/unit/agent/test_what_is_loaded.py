@@ -1,5 +1,6 @@
 """What an engine is said to hold, and what it should hold: never guessed."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,16 @@ V2 = Content("rev-2", "v2", "file:///v2", "sha256:" + "2" * 64)
 FRESH = EngineSight(answered_at=0.0, instance="e-1", weight_version="default")
 SERVES = Book(told=V1, serving=Serving(V1, "e-1"), touched="e-1")
 SWAP = begin(SwapRequest("txn", 1, V2, V1, PauseMode.KEEP, True, 1, 9, ()), "e-1")
+
+WHOLE = {
+    "schema": 1,
+    "owner": "cr",
+    "epoch": 2,
+    "revision": "rev-2",
+    "version": "v2",
+    "uri": "file:///v2",
+    "digest": V2.digest,
+}
 
 
 def swapping(step: Step) -> Book:
@@ -82,16 +93,23 @@ def test_order_of_who_says_what_to_serve() -> None:
 
 def test_stable_version_is_read_as_the_operator_writes_it(tmp_path: Path) -> None:
     assert stable.read(None) == stable.read(tmp_path) == ABSENT
-    said = (
-        '{"schema": 1, "owner": "cr", "epoch": 2, "revision": "rev-2", "version": "v2",'
-        f' "uri": "file:///v2", "digest": "{V2.digest}"}}'
-    )
-    (tmp_path / "stable.json").write_text(said)
-    assert stable.read(tmp_path) == Stable(V2)
+    (tmp_path / "stable.json").write_text(json.dumps(WHOLE))
+    assert stable.read(tmp_path) == Stable(V2, "cr", 2)
 
 
 @pytest.mark.parametrize(
-    "said", ["", "[]", "{}", '{"schema": 2}', '{"schema": 1, "revision": "r", "version": 7}']
+    "said",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"schema": 2}',
+        '{"schema": 1, "revision": "r", "version": 7}',
+        *(json.dumps({**WHOLE, field: None}) for field in WHOLE),
+        *(json.dumps({**WHOLE, field: ""}) for field in ("version", "uri", "digest")),
+        json.dumps({**WHOLE, "epoch": True}),
+        json.dumps({**WHOLE, "version": "default"}),
+    ],
 )
 def test_stable_version_that_cannot_be_read_is_unknown_and_not_the_baseline(
     tmp_path: Path, said: str
