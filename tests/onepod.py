@@ -28,8 +28,8 @@ from weightrollout.agent.main import parse, serve
 from weightrollout.agent.service import REFUSAL_KEY
 from weightrollout.api import names
 from weightrollout.kube.configmaps import Stable, stable_text
-from weightrollout.weights.digest import digest_of
 from weightrollout.swap.patience import Patience
+from weightrollout.weights.digest import digest_of
 from weightrollout.wire.agent import agent_pb2 as pb
 from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
 
@@ -326,9 +326,7 @@ async def one_pod(
                 ("grpc.max_reconnect_backoff_ms", 100),
             ),
         )
-        pod = OnePod(
-            engine, agent, tmp_path, volumes["staging"], checkpoints, AgentStub(channel)
-        )
+        pod = OnePod(engine, agent, tmp_path, volumes["staging"], checkpoints, AgentStub(channel))
         if stable:
             pod.publish(stable)
         await agent.start()

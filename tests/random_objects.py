@@ -3,7 +3,8 @@
 In: a type of `weightrollout.api`. Out: hypothesis strategies of its wire form (the JSON an API server sees).
 """
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -20,12 +21,37 @@ INT64: Final = 2**63 - 1
 TEXT: Final = st.characters(codec="utf-8", max_codepoint=0xFFFF)
 LONGEST: Final = 24
 #: As wide as the types, but never zero where a rule refuses zero.
+GONE: Final = "-gone-"
+WILD: Final = st.sampled_from(
+    (
+        GONE,
+        None,
+        True,
+        -1,
+        0,
+        1.5,
+        INT64,
+        "",
+        "x",
+        "-5%",
+        "101%",
+        "default",
+        "../..",
+        "file:///a\tb",
+    )
+) | st.sampled_from(([], {}, [[1]], {"a": {"b": []}}, "y" * 3000, "\u202e\N{ROCKET}"))
 PERCENT_OR_COUNT: Final = st.integers(1, 10_000) | st.integers(1, 100).map(lambda n: f"{n}%")
 
 
 def specs() -> st.SearchStrategy[Json]:
     """Specs that keep the API server's rules."""
     return wire_of(WeightRolloutSpec).filter(_version_is_free).map(_with_room_for_deadlines)
+
+
+def wild_specs() -> st.SearchStrategy[Json]:
+    """Specs of which most break a rule: fields of another type, out of range, unknown or gone."""
+    wounds = st.lists(st.tuples(st.integers(0, 99), WILD), min_size=1, max_size=3)
+    return st.tuples(wire_of(WeightRolloutSpec), wounds).map(_wounded)
 
 
 def statuses() -> st.SearchStrategy[Json]:
@@ -86,6 +112,30 @@ def _object(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> st.Searc
         {name: field for name, field in fields.items() if name in required},
         optional={name: field for name, field in fields.items() if name not in required},
     )
+
+
+def _wounded(parts: tuple[Json, list[tuple[int, Any]]]) -> Json:
+    spec, wounds = copy.deepcopy(parts[0]), parts[1]
+    for number, value in wounds:
+        places = [(spec, "warpSpeed"), *_places(spec)]
+        parent, key = places[number % len(places)]
+        if value != GONE:
+            parent[key] = copy.deepcopy(value)
+        elif not isinstance(parent, list):
+            parent.pop(key, None)
+    return spec
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every field and item, as what holds it and its key there."""
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    for key, inner in items:
+        yield value, key
+        yield from _places(inner)
 
 
 def _version_is_free(spec: Json) -> bool:

@@ -54,11 +54,10 @@ class AgentService(grpc_stubs.AgentServicer):
         self._desk = desk
 
     async def Hello(self, request: pb.HelloRequest, context: Context) -> pb.AgentState:
-        journal = self._desk.journal
-        with_fence = wire_form.fence(request.fence)
         try:
-            new = fence.hello(journal.book, with_fence, takeover=request.takeover)
-            await self._adopt(new)
+            said = wire_form.fence(request.fence)
+            book = self._desk.journal.book
+            await self._adopt(fence.hello(book, said, takeover=request.takeover))
         except Refused as refused:
             await _refuse(context, refused)
         self._desk.presence.heard()
@@ -67,7 +66,9 @@ class AgentService(grpc_stubs.AgentServicer):
     async def Watch(
         self, request: pb.WatchRequest, context: Context
     ) -> AsyncIterator[pb.AgentState]:
-        beat_s = max(LEAST_HEARTBEAT_S, request.heartbeat_seconds or DEFAULT_HEARTBEAT_S)
+        beat_s = wire_form.heartbeat(
+            request.heartbeat_seconds, DEFAULT_HEARTBEAT_S, LEAST_HEARTBEAT_S
+        )
         said = fence.Fence(request.fence.owner_uid, request.fence.epoch)  # lets nobody in
         with self._desk.presence.watched(said):
             while True:
@@ -114,7 +115,7 @@ class AgentService(grpc_stubs.AgentServicer):
                 )
             await self._desk.swaps.reserve(
                 Reservation(
-                    txn=request.txn,
+                    txn=wire_form.txn(request.txn),
                     take_out=wire_form.take_out(request.take_out),
                     ttl_s=request.ttl_seconds,
                     weights=wire_form.swappable(request.weights),
@@ -148,7 +149,7 @@ class AgentService(grpc_stubs.AgentServicer):
     async def Release(self, request: pb.ReleaseRequest, context: Context) -> pb.ReleaseResponse:
         try:
             await self._admit(request.fence)
-            await self._desk.swaps.release(request.txn)
+            await self._desk.swaps.release(wire_form.txn(request.txn))
         except Refused as refused:
             await _refuse(context, refused)
         return pb.ReleaseResponse()
@@ -158,8 +159,9 @@ class AgentService(grpc_stubs.AgentServicer):
     ) -> pb.RestartEngineResponse:
         try:
             await self._admit(request.fence)
-            serve = wire_form.content(request.serve) if request.serve.digest else BASELINE
-            instance = await self._desk.restarter.restart(serve, request.reason)
+            serve = wire_form.swappable(request.serve) if request.serve.digest else BASELINE
+            reason = wire_form.words(request.reason, wire_form.MAX_REFUSAL)
+            instance = await self._desk.restarter.restart(serve, reason)
         except Refused as refused:
             await _refuse(context, refused)
         return pb.RestartEngineResponse(instance=instance)
@@ -204,7 +206,8 @@ async def _refuse(context: Context, refused: Refused) -> None:
     """Ends the call."""
     await context.abort(
         grpc.StatusCode.FAILED_PRECONDITION,
-        f"{refused.reason}: {refused.message}",
+        # Headers are ASCII, and every other character would take nine bytes of them.
+        ascii(f"{refused.reason}: {refused.message}"[: wire_form.MAX_REFUSAL])[1:-1],
         ((REFUSAL_KEY, wire_form.refusal(refused).SerializeToString()),),
     )
 

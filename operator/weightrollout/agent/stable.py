@@ -2,14 +2,18 @@
 
 import json
 import logging
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from weightrollout.api.names import BASELINE_VERSION, STABLE_KEY
+from weightrollout.api.spec import DIGEST_PATTERN, URI_PATTERN, VERSION_PATTERN
 from weightrollout.swap.records import BASELINE, Content
 
 SCHEMA: Final = 1
+#: The API server takes no larger ConfigMap.
+MAX_BYTES: Final = 1 << 20
 
 log = logging.getLogger(__name__)
 
@@ -32,13 +36,15 @@ def read(folder: Path | None) -> Stable:
         return ABSENT
     path = folder / STABLE_KEY
     try:
-        said = json.loads(path.read_text())
+        with path.open("rb") as file:
+            said = json.loads(file.read(MAX_BYTES))
     except FileNotFoundError:
         return ABSENT
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         log.warning("%s cannot be read: %s", path, error)
         return Stable(None)
-    if not isinstance(said, dict) or said.get("schema") != SCHEMA:
+    schema = said.get("schema") if isinstance(said, dict) else None
+    if type(schema) is not int or schema != SCHEMA:
         log.warning("%s has another schema than %d: upgrade the agent", path, SCHEMA)
         return Stable(None)
     fields = [said.get(key) for key in ("revision", "version", "uri", "digest")]
@@ -47,8 +53,18 @@ def read(folder: Path | None) -> Stable:
         log.warning("%s lacks owner, epoch, revision, version, uri or digest", path)
         return Stable(None)
     content = Content(*(str(field) for field in fields))
-    if not content.uri or not content.digest or content.version in ("", BASELINE_VERSION):
+    if not _names_weights(content):
         # The baseline is published as no file at all; half of one must not lead there.
         log.warning("%s names no weights: uri, digest and a version are needed", path)
         return Stable(None)
     return Stable(content, str(owner), epoch)
+
+
+def _names_weights(said: Content) -> bool:
+    return (
+        said.version != BASELINE_VERSION
+        and re.fullmatch(VERSION_PATTERN, said.version) is not None
+        and re.fullmatch(DIGEST_PATTERN, said.digest) is not None
+        and re.fullmatch(URI_PATTERN, said.uri) is not None
+        and f"{said.uri}{said.revision}".isprintable()
+    )

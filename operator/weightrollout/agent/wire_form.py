@@ -1,4 +1,14 @@
-"""Between the agent's records and the messages of agent.proto. Pure."""
+"""Between the agent's records and the messages of agent.proto. Pure.
+
+What comes in is held to the limits of the API types, because it is journaled, becomes part of file
+names, and is said again in every answer. What goes out is cut to what a message can carry.
+"""
+
+import math
+import re
+from typing import Final
+
+from pydantic import ValidationError
 
 from weightrollout import __version__
 from weightrollout.agent import readiness
@@ -8,7 +18,14 @@ from weightrollout.agent.readiness import NotReady
 from weightrollout.agent.reasons import RefusalReason, Refused
 from weightrollout.agent.state import Board, Staging, facts, is_baseline, loaded
 from weightrollout.api.names import BASELINE_VERSION
-from weightrollout.api.spec import Expect, PauseMode, Prompt, TakeOut
+from weightrollout.api.spec import (
+    DIGEST_PATTERN,
+    VERSION_PATTERN,
+    Expect,
+    PauseMode,
+    Prompt,
+    TakeOut,
+)
 from weightrollout.api.swap import SwapPhase
 from weightrollout.swap.book import Book, Transaction
 from weightrollout.swap.records import Content, SwapRequest
@@ -20,11 +37,40 @@ _PAUSED_PHASES = frozenset(
 )
 
 
+#: Longest texts that are taken. A transaction is part of a file name of at most 255 bytes.
+MAX_NAME: Final = 253
+MAX_TXN: Final = 200
+MAX_URI: Final = 2048
+MAX_PROMPTS: Final = 16
+#: What a message says more is cut off; a refusal also travels in headers, which hold 8 KiB.
+MAX_WORDS: Final = 1024
+MAX_REFUSAL: Final = 400
+#: No fleet has so many leaders; a higher one is a lie, and none could follow it.
+MAX_EPOCH: Final = 1 << 48
+MAX_SECONDS: Final = 7 * 86400.0
+
+
 def fence(message: pb.Fence) -> Fence:
-    return Fence(message.owner_uid, message.epoch)
+    """Raises Refused."""
+    if message.epoch >= MAX_EPOCH:
+        raise Refused(RefusalReason.BAD_REQUEST, f"an epoch is below {MAX_EPOCH}")
+    return Fence(_named("owner_uid", message.owner_uid, MAX_NAME), message.epoch)
+
+
+def txn(said: str) -> str:
+    """Raises Refused."""
+    return _named("txn", said, MAX_TXN)
 
 
 def content(message: pb.Weights) -> Content:
+    """Any field may be empty. Raises Refused."""
+    _named("revision", message.revision, MAX_NAME)
+    if message.version and not re.fullmatch(VERSION_PATTERN, message.version):
+        raise Refused(RefusalReason.BAD_REQUEST, f"no version: {message.version[:80]!r}")
+    if message.digest and not re.fullmatch(DIGEST_PATTERN, message.digest):
+        raise Refused(RefusalReason.BAD_REQUEST, f"no digest: {message.digest[:80]!r}")
+    if len(message.uri) > MAX_URI:
+        raise Refused(RefusalReason.BAD_REQUEST, f"the uri is longer than {MAX_URI} characters")
     return Content(message.revision, message.version, message.uri, message.digest)
 
 
@@ -45,11 +91,19 @@ def take_out(value: pb.TakeOut.ValueType) -> TakeOut:
 
 
 def swap_request(message: pb.SwapRequest, last_good: Content | None) -> SwapRequest:
-    if message.deadline_seconds <= 0:
-        raise Refused(RefusalReason.BAD_REQUEST, "deadline_seconds must be above 0")
+    """Raises Refused."""
+    if not message.txn:
+        raise Refused(RefusalReason.BAD_REQUEST, "a txn is needed")
+    if not 0 < message.deadline_seconds <= MAX_SECONDS:
+        raise Refused(
+            RefusalReason.BAD_REQUEST,
+            f"deadline_seconds must be above 0 and at most {MAX_SECONDS:g}",
+        )
+    if not 0 <= message.drain_seconds <= MAX_SECONDS:
+        raise Refused(RefusalReason.BAD_REQUEST, f"drain_seconds must be from 0 to {MAX_SECONDS:g}")
     abort = message.pause_mode == pb.PAUSE_MODE_ABORT
     return SwapRequest(
-        txn=message.txn,
+        txn=txn(message.txn),
         attempt=message.attempt,
         target=swappable(message.weights),
         last_good=last_good,
@@ -57,15 +111,49 @@ def swap_request(message: pb.SwapRequest, last_good: Content | None) -> SwapRequ
         clear_cache=message.clear_cache,
         drain_s=message.drain_seconds,
         deadline_s=message.deadline_seconds,
-        prompts=tuple(
+        prompts=_prompts(message),
+    )
+
+
+def _prompts(message: pb.SwapRequest) -> tuple[Prompt, ...]:
+    if len(message.prompts) > MAX_PROMPTS:
+        raise Refused(RefusalReason.BAD_REQUEST, f"more than {MAX_PROMPTS} prompts")
+    try:
+        return tuple(
             Prompt(
                 prompt=each.prompt,
                 max_tokens=each.max_tokens,
                 expect=Expect(contains=each.contains),
             )
             for each in message.prompts
-        ),
-    )
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        raise Refused(
+            RefusalReason.BAD_REQUEST, f"prompts: {first['loc'][-1]}: {first['msg']}"
+        ) from error
+
+
+def heartbeat(seconds: float, default_s: float, least_s: float) -> float:
+    """How long Watch may be silent."""
+    if not math.isfinite(seconds) or seconds <= 0:
+        return default_s
+    return min(max(least_s, seconds), MAX_SECONDS)
+
+
+def words(text: str, longest: int = MAX_WORDS) -> str:
+    """What protobuf can hold, and a reader can read."""
+    return text[:longest].encode(errors="backslashreplace").decode()
+
+
+def _named(what: str, said: str, longest: int) -> str:
+    """Goes into file names, logs and messages."""
+    if len(said) > longest or not said.isprintable():
+        raise Refused(
+            RefusalReason.BAD_REQUEST,
+            f"{what} must be printable text of at most {longest} characters",
+        )
+    return said
 
 
 def weights(record: Content) -> pb.Weights:
@@ -83,8 +171,8 @@ def transaction(record: Transaction) -> pb.Transaction:
         phase=record.phase,
         outcome=record.outcome or "",
         failure_class=failure.failure_class if failure else "",
-        reason=failure.reason if failure else "",
-        message=failure.message if failure else "",
+        reason=words(failure.reason) if failure else "",
+        message=words(failure.message) if failure else "",
         pause_millis=record.pause_millis,
         timings=[pb.PhaseTiming(phase=each.phase, millis=each.millis) for each in record.timings],
     )
@@ -98,15 +186,15 @@ def staging(record: Staging) -> pb.StageProgress:
         done=record.done,
         uri=record.uri,
         failure_class=record.failure_class or "",
-        reason=record.reason,
-        message=record.message,
+        reason=words(record.reason),
+        message=words(record.message),
     )
 
 
 def refusal(refused: Refused) -> pb.Refusal:
     return pb.Refusal(
-        reason=refused.reason,
-        message=refused.message,
+        reason=words(refused.reason, MAX_REFUSAL),
+        message=words(refused.message, MAX_REFUSAL),
         epoch=refused.epoch,
         failure_class=refused.failure_class,
     )
@@ -140,10 +228,10 @@ def agent_state(
 def _explain(state: pb.AgentState, why: NotReady | None, sight: EngineSight) -> None:
     if why is not None:
         state.not_ready_reason = why.reason
-        state.not_ready_message = why.message
+        state.not_ready_message = words(why.message)
     if sight.refusal is not None:
         state.incompatible_reason = sight.refusal.reason
-        state.incompatible_message = sight.refusal.message
+        state.incompatible_message = words(sight.refusal.message)
 
 
 def _contents(state: pb.AgentState, book: Book, sight: EngineSight) -> None:
@@ -176,7 +264,7 @@ def _engine(book: Book, sight: EngineSight, *, reachable: bool) -> pb.EngineStat
         instance=sight.instance,
         engine_version=sight.engine_version,
         weight_version=sight.weight_version,
-        model=sight.model,
+        model=words(sight.model),
         baseline=is_baseline(book, sight),
     )
 
@@ -188,8 +276,8 @@ def _attempts(book: Book, index: int) -> pb.Attempts:
         digest=record.digest,
         attempts=record.attempts,
         failure_class=failure.failure_class if failure else "",
-        reason=failure.reason if failure else "",
-        message=failure.message if failure else "",
+        reason=words(failure.reason) if failure else "",
+        message=words(failure.message) if failure else "",
     )
 
 

@@ -172,7 +172,7 @@ def put_in_txn(annotation: str) -> str:
     """ "" when it is absent or was spoilt: the annotation is a note of ours, never a store."""
     try:
         said = json.loads(annotation)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     return str(said.get("txn", "")) if isinstance(said, dict) else ""
 

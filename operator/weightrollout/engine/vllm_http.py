@@ -11,6 +11,8 @@ from weightrollout.engine.errors import EngineRefused, EngineStateUnknown, Engin
 from weightrollout.engine.protocol import EngineLoad
 
 RUNNING: Final = "vllm:num_requests_running"
+#: The longest answer that is read; a page of metrics has about 100 KB.
+MAX_BYTES: Final = 16 << 20
 WAITING: Final = "vllm:num_requests_waiting"
 _SAMPLE: Final = re.compile(r"^(?P<name>[\w:]+)(?:\{.*\})?\s+(?P<value>\S+)", re.MULTILINE)
 
@@ -43,7 +45,9 @@ class VllmHttp:
             raise EngineStateUnknown(
                 "CompletionAborted", f"{self._base_url} paused or stopped during the prompt"
             )
-        return str(text)
+        if not isinstance(text, str):
+            raise self._nonsense("/v1/completions")
+        return text.encode(errors="replace").decode()  # JSON can spell half a character
 
     async def close(self) -> None:
         if self._session is not None:
@@ -62,7 +66,7 @@ class VllmHttp:
     async def _ask_json(self, method: str, path: str, body: Any, deadline_s: float) -> Any:
         try:
             return json.loads(await self._ask(method, path, body, deadline_s))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise self._nonsense(path) from error
 
     async def _ask(self, method: str, path: str, body: Any, deadline_s: float) -> str:
@@ -74,7 +78,7 @@ class VllmHttp:
             async with self._session.request(
                 method, f"{self._base_url}{path}", json=body, timeout=timeout
             ) as response:
-                text = await response.text()
+                text = await self._text(response, where)
         except aiohttp.ClientConnectorError as error:
             raise EngineUnreachable("EngineUnreachable", f"{where}: {error}") from error
         except TimeoutError as error:
@@ -85,6 +89,15 @@ class VllmHttp:
             raise EngineStateUnknown("ConnectionLost", f"{where}: {error}") from error
         self._check(response.status, where, text)
         return text
+
+    async def _text(self, response: aiohttp.ClientResponse, where: str) -> str:
+        """As UTF-8, whatever the answer says it is; what is not becomes a question mark."""
+        data = bytearray()
+        async for part in response.content.iter_any():
+            data += part
+            if len(data) > MAX_BYTES:
+                raise EngineStateUnknown("AnswerTooLong", f"{where}: more than {MAX_BYTES} bytes")
+        return data.decode(errors="replace")
 
     def _check(self, status: int, where: str, text: str) -> None:
         if status == 200:
@@ -104,9 +117,12 @@ class VllmHttp:
 
 def total(metrics: str, name: str) -> int:
     """Sum of a gauge over its label sets (one per engine core). EngineRefused where it is absent."""
-    values = [
-        float(sample["value"]) for sample in _SAMPLE.finditer(metrics) if sample["name"] == name
-    ]
+    values = [sample["value"] for sample in _SAMPLE.finditer(metrics) if sample["name"] == name]
     if not values:
         raise EngineRefused("MetricMissing", f"/metrics has no {name}: is this a vLLM?")
-    return int(sum(values))
+    try:
+        return int(sum(map(float, values)))
+    except (ValueError, OverflowError) as error:  # no number, NaN, infinity
+        raise EngineRefused(
+            "MetricUnreadable", f"/metrics has no number for {name}: {values[0][:40]!r}"
+        ) from error

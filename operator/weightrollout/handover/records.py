@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import json
+import math
 import os
 import types
 import typing
@@ -14,6 +15,11 @@ T = TypeVar("T")
 
 SCHEMA: Final = 1
 PAGE: Final = 4096
+#: A report of a model with 100,000 tensors is about 50 MB; what is longer is not read.
+MAX_BYTES: Final = 256 << 20
+#: Sizes and offsets fit into what a file system and a C call take.
+MAX_INT: Final = (1 << 63) - 1
+_SHORT: Final = 200
 
 
 class HandoverError(ValueError):
@@ -167,13 +173,13 @@ def loads(kind: type[T], data: bytes) -> T:
     try:
         body = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise HandoverError(f"{kind.__name__}: not JSON: {error}") from error
+        raise HandoverError(f"{kind.__name__}: not JSON: {_short(error)}") from error
     if not isinstance(body, dict):
         raise HandoverError(f"{kind.__name__}: must be an object, is {type(body).__name__}")
     schema = body.pop("schema", None)
-    if schema != SCHEMA:
+    if type(schema) is not int or schema != SCHEMA:
         raise HandoverError(
-            f"{kind.__name__}: schema {schema!r} is not {SCHEMA}: agent and plugin must be upgraded together"
+            f"{kind.__name__}: schema {_short(repr(schema))} is not {SCHEMA}: agent and plugin must be upgraded together"
         )
     return typing.cast("T", _decode(kind, body, kind.__name__))
 
@@ -191,10 +197,13 @@ def write(path: Path, record: Any) -> None:
 def read(kind: type[T], path: Path) -> T | None:
     """None where the file is absent; HandoverError where it is not what it should be."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > MAX_BYTES:
+                raise HandoverError(f"{kind.__name__}: longer than {MAX_BYTES} bytes")
+            return loads(kind, file.read(size))
     except FileNotFoundError:
         return None
-    return loads(kind, data)
 
 
 def _decode(kind: Any, value: Any, where: str) -> Any:
@@ -212,14 +221,44 @@ def _decode(kind: Any, value: Any, where: str) -> Any:
     if origin is dict:
         if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
             raise HandoverError(f"{where}: must be an object of strings")
-        return dict(value)
+        return {_text(key, where): _text(each, where) for key, each in value.items()}
     if dataclasses.is_dataclass(kind):
         return _decode_record(kind, value, where)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+    if kind in (int, float):
+        return kind(_number(kind, value, where))
+    if kind is str:
+        return _text(value, where)
+    if not isinstance(value, kind):
         raise HandoverError(f"{where}: must be {kind.__name__}, is {type(value).__name__}")
     return value
+
+
+def _number(kind: type, value: Any, where: str) -> int | float:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not whole and not (kind is float and isinstance(value, float)):
+        raise HandoverError(f"{where}: must be {kind.__name__}, is {type(value).__name__}")
+    if (abs(value) > MAX_INT) if whole else not math.isfinite(value):
+        raise HandoverError(f"{where}: the number is out of range")
+    number: int | float = value
+    return number
+
+
+def _text(value: Any, where: str) -> str:
+    """JSON can spell half a character, which no message, log or file name can hold."""
+    if not isinstance(value, str):
+        raise HandoverError(f"{where}: must be str, is {type(value).__name__}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise HandoverError(f"{where}: is no Unicode text") from error
+    return value
+
+
+def _short(said: object) -> str:
+    """What a file says goes into messages, and a message is for people."""
+    text = str(said)
+    text = text if len(text) <= _SHORT else f"{text[:_SHORT]}..."
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _decode_record(kind: Any, value: Any, where: str) -> Any:
@@ -228,7 +267,7 @@ def _decode_record(kind: Any, value: Any, where: str) -> Any:
     hints = typing.get_type_hints(kind)
     fields = {field.name: field for field in dataclasses.fields(kind)}
     if unknown := sorted(set(value) - set(fields)):
-        raise HandoverError(f"{where}: unknown keys {', '.join(unknown)}")
+        raise HandoverError(f"{where}: unknown keys {_short(', '.join(unknown))}")
     missing = sorted(
         name
         for name, field in fields.items()

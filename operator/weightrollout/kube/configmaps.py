@@ -108,6 +108,6 @@ def stable_text(stable: Stable) -> str:
 def _parsed(text: str) -> Json:
     try:
         said = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}  # absent or spoilt by hand: as if nothing was published, so it is written again
     return said if isinstance(said, dict) else {}

@@ -102,8 +102,8 @@ def _gate(condition: Mapping[str, str] | None) -> Gate | None:
     if condition is None:
         return None
     return Gate(
-        condition["status"] == "True",
-        condition.get("reason", ""),
-        condition.get("message", ""),
-        condition.get("lastTransitionTime", ""),
+        condition.get("status") == "True",
+        condition.get("reason") or "",
+        condition.get("message") or "",
+        condition.get("lastTransitionTime") or "",  # null where another writer left it out
     )

@@ -5,9 +5,9 @@ verdict are annotations, written only on top of the resourceVersion they were re
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from weightrollout.api.names import (
     ANNOTATION_DIGEST,
@@ -83,7 +83,7 @@ def trim_revision(body: Json) -> RevisionRecord:
     """A StatefulSet's own history carries the labels of its pods, ours among them: not ours."""
     metadata = body["metadata"]
     annotations = metadata.get("annotations") or {}
-    weights = (body.get("data") or {}).get("weights") or {}
+    weights = _weights(body.get("data"))
     owners = sorted(metadata.get("ownerReferences") or (), key=lambda each: each["kind"] != KIND)
     return RevisionRecord(
         name=metadata["name"],
@@ -100,6 +100,15 @@ def trim_revision(body: Json) -> RevisionRecord:
         reason=annotations.get(ANNOTATION_VERDICT_REASON, ""),
         message=annotations.get(ANNOTATION_VERDICT_MESSAGE, ""),
     )
+
+
+def _weights(data: Any) -> Mapping[str, str]:
+    """Empty where it is not our form: a StatefulSet's revisions carry its pods' labels, hence ours."""
+    weights = data.get("weights") if isinstance(data, dict) else None
+    if not isinstance(weights, dict):
+        return {}
+    whole = weights.get("uri") and all(isinstance(each, str) for each in weights.values())
+    return weights if whole else {}
 
 
 def canonical_data(content: Content) -> Json:

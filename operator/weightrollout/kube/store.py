@@ -22,6 +22,7 @@ SERVER_S: Final = 300  # the server ends a watch then; it must be a whole number
 HUNG_S: Final = 90.0  # bookmarks come each minute, so a longer silence is a dead connection
 SHORT_S: Final = 1.0  # a watch that ends sooner was refused in disguise: back off
 BACKOFF_S: Final = (0.25, 15.0)  # first, and longest
+LOST: Final = (KubeError, aiohttp.ClientError, OSError, TimeoutError)
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +103,7 @@ class Store(Generic[R]):
             except Gone:
                 log.info("watch of %s is too old, listing again", self._source.name)
                 self._version = ""
-            except (KubeError, aiohttp.ClientError, OSError, TimeoutError, ValueError) as lost:
+            except (*LOST, ValueError, RecursionError) as lost:  # the last two: no JSON we can read
                 log.warning("watch of %s starts again: %s", self._source.name, lost or repr(lost))
             if loop.time() - begun > SHORT_S:
                 self._pause_s = BACKOFF_S[0]

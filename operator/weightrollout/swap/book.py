@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
+from pydantic import FiniteFloat
+
 from weightrollout.api.spec import TakeOut
 from weightrollout.api.swap import Outcome, SwapPhase
 from weightrollout.swap.machine import phase
@@ -27,14 +29,14 @@ class Serving:
 class Reservation:
     txn: str
     take_out: TakeOut
-    ttl_s: float  # as it was asked; a restarted agent grants it anew
+    ttl_s: FiniteFloat  # as it was asked; a restarted agent grants it anew
     weights: Content
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
     phase: SwapPhase
-    millis: float
+    millis: FiniteFloat
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Transaction:
     phase: SwapPhase
     outcome: Outcome | None = None
     failure: Failure | None = None
-    pause_millis: float = 0.0
+    pause_millis: FiniteFloat = 0.0
     timings: tuple[Timing, ...] = ()
 
 

@@ -14,10 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError, from_json
 
 from weightrollout.swap.book import SCHEMA, Book
 
 FILE: Final = "journal.json"
+#: A full book has some ten kilobytes; what is longer was not written here and is not read.
+MAX_BYTES: Final = 16 << 20
 _BOOK: Final = TypeAdapter(Book)
 
 log = logging.getLogger(__name__)
@@ -40,28 +43,18 @@ class Journal:
         """Read what is there. What cannot be read is kept aside and the book says that it was lost."""
         path = folder / FILE
         try:
-            data = path.read_bytes()
+            with path.open("rb") as file:
+                data = file.read(MAX_BYTES + 1)
         except FileNotFoundError:
             return cls(path, Book())
         except OSError as error:
             log.error("journal %s cannot be read: %s", path, error)
             return cls(path, Book(lost=True))
         try:
-            book = _BOOK.validate_json(data)
-        except ValidationError as error:
-            aside = _set_aside(path)
-            log.error(
-                "journal %s cannot be understood, kept as %s: %s",
-                path,
-                aside.name,
-                error.errors(include_url=False, include_input=False)[0],
-            )
+            return cls(path, _understood(data))
+        except ValueError as error:
+            log.error("journal %s, kept as %s: %s", path, _set_aside(path).name, error)
             return cls(path, Book(lost=True))
-        if book.schema != SCHEMA:
-            aside = _set_aside(path)
-            log.error("journal %s has schema %d, kept as %s", path, book.schema, aside.name)
-            return cls(path, Book(lost=True))
-        return cls(path, book)
 
     def put(self, book: Book) -> None:
         """Replace the book. Raises JournalUnwritable and keeps the old one."""
@@ -72,6 +65,8 @@ class Journal:
         except OSError as error:
             _remove(temporary)  # half a book is of no use, and takes space that is short
             raise JournalUnwritable(f"{self.path}: {error.strerror or error}") from error
+        except PydanticSerializationError as error:  # text that is no Unicode
+            raise JournalUnwritable(f"{self.path}: {error}") from error
         self.book = book
         self.behind = False
 
@@ -113,6 +108,23 @@ def _sync(path: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def _understood(data: bytes) -> Book:
+    """Raises ValueError: written by another release, by nobody, or in part."""
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"longer than {MAX_BYTES} bytes")
+    said = from_json(data)
+    if not isinstance(said, dict) or "owner_uid" not in said:  # in every book, empty or not
+        raise ValueError("is no book of an agent")
+    schema = said.get("schema")
+    if type(schema) is not int or schema != SCHEMA:
+        raise ValueError(f"has schema {str(schema)[:20]}, not {SCHEMA}")
+    try:
+        return _BOOK.validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        raise ValueError(f"cannot be understood: {first['loc']}: {first['msg']}") from error
 
 
 def _remove(path: Path) -> None:

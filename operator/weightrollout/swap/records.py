@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from pydantic import FiniteFloat
+
 from weightrollout.api.names import BASELINE_VERSION
 from weightrollout.api.spec import PauseMode, Prompt
 from weightrollout.api.swap import FailureClass, Outcome
@@ -42,8 +44,8 @@ class SwapRequest:
     last_good: Content | None  # what to go back to in place; None: only the baseline was there
     pause_mode: PauseMode
     clear_cache: bool
-    drain_s: float
-    deadline_s: float
+    drain_s: FiniteFloat
+    deadline_s: FiniteFloat
     prompts: tuple[Prompt, ...]
 
 

@@ -63,10 +63,15 @@ _ENVIRONMENT: Final = frozenset(
 )
 
 
+#: Names in a checkpoint are as long as who wrote it likes.
+MAX_MESSAGE: Final = 1024
+
+
 class WeightsError(Exception):
     """`reason` is for machines; `message` names file and tensor and says what to do."""
 
     def __init__(self, reason: Reason, message: str) -> None:
+        message = _readable(message)
         super().__init__(f"{reason}: {message}")
         self.reason = reason
         self.message = message
@@ -74,3 +79,8 @@ class WeightsError(Exception):
     @property
     def failure_class(self) -> FailureClass:
         return FailureClass.ENVIRONMENT if self.reason in _ENVIRONMENT else FailureClass.WEIGHTS
+
+
+def _readable(message: str) -> str:
+    """File names are bytes: those that are no Unicode are spelt out, as no message can hold them."""
+    return message[:MAX_MESSAGE].encode(errors="backslashreplace").decode()

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from weightrollout.handover.records import PAGE, Block, LoadPlan, TensorFact
-from weightrollout.weights.manifest import ITEM_BYTES, FileEntry, TensorEntry
+from weightrollout.weights.manifest import ITEM_BYTES, MAX_RANK, FileEntry, TensorEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +129,9 @@ def _span(tensor: TensorEntry, begin: int, end: int) -> Span | None:
 
 def defect(plan: LoadPlan, facts: Iterable[TensorFact]) -> str | None:
     """What makes a plan unfit to build an image from; None where nothing does."""
+    facts = tuple(facts)
+    if deep := [fact.name for fact in facts if len(fact.shape) > MAX_RANK]:
+        return f"tensor {deep[0]} has more than {MAX_RANK} dimensions"
     sizes = {fact.name: math.prod(fact.shape) * ITEM_BYTES.get(fact.dtype, 0) for fact in facts}
     at = 0
     for block in sorted(plan.blocks, key=lambda block: block.offset):

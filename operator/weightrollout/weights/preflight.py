@@ -125,7 +125,9 @@ def engine_refusal(reports: Sequence[EngineReport], instance: str) -> Refusal | 
 def _rank_refusal(reports: Sequence[EngineReport]) -> Refusal | None:
     size = reports[0].world_size
     ranks = sorted(report.rank for report in reports)
-    if any(report.world_size != size for report in reports) or ranks != list(range(size)):
+    if any(report.world_size != size for report in reports) or not (
+        len(ranks) == size and ranks == list(range(size))
+    ):
         return Refusal(
             "RanksMissing", f"the engine has {size} ranks, reports are there of ranks {ranks}"
         )

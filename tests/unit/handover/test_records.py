@@ -1,7 +1,7 @@
 """What one side writes the other reads back equal, or refuses with the place of the difference."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -62,11 +62,21 @@ def _any_of(kind: type[Any]) -> st.SearchStrategy[Any]:
     return st.builds(kind)
 
 
+def _clamped(value: Any) -> Any:
+    """With whole numbers as a file system knows them; larger ones are refused."""
+    if is_dataclass(value) and not isinstance(value, type):
+        fixed = {each.name: _clamped(getattr(value, each.name)) for each in fields(value)}
+        return replace(value, **fixed)
+    if isinstance(value, tuple):
+        return tuple(map(_clamped, value))
+    return max(-records.MAX_INT, min(value, records.MAX_INT)) if type(value) is int else value
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_every_record_comes_back_equal(kind: type[Any], data: st.DataObject) -> None:
-    record = data.draw(_any_of(kind))
+    record = _clamped(data.draw(_any_of(kind)))
     assert records.loads(kind, records.dumps(record)) == record
 
 

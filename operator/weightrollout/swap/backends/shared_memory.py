@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 #: How often the volume is looked at for the plugin's answer: two stats per rank, and the pause of
 #: a resent cycle waits for it.
 POLL_S: Final = 0.005
+#: A failure is journaled, and what the plugin wrote may have any length.
+MAX_MESSAGE: Final = 1024
 
 
 class Images(Protocol):
@@ -89,7 +91,7 @@ class SharedMemory:
             instance=transfer.instance,
         )
         if wrong is not None:
-            failure = Failure(FailureClass.WEIGHTS, "ReceiptsDiffer", wrong)
+            failure = Failure(FailureClass.WEIGHTS, "ReceiptsDiffer", wrong[:MAX_MESSAGE])
             raise BackendError(Answer.WRONG, failure)
 
     def _is_prepared(self, transfer: Transfer, rank: int) -> bool:
@@ -126,7 +128,7 @@ def _read(kind: type[T], path: Path) -> T | None:
 
 
 def _failed(answer: Answer, reason: str, message: str) -> BackendError:
-    return BackendError(answer, Failure(FailureClass.POD, reason, message))
+    return BackendError(answer, Failure(FailureClass.POD, reason, message[:MAX_MESSAGE]))
 
 
 def forget_others(handover: Path, txn: str) -> None:
