@@ -29,6 +29,9 @@ class FleetSpec:
     rollout: str | None = None  # label value; None: the fleet's own name
     labels: Mapping[str, str] = field(default_factory=dict)
     node_selector: Mapping[str, str] = field(default_factory=dict)
+    agent_command: Sequence[str] = ("python", "-m", "weightrollout.agent")
+    engine_command: Sequence[str] = ("python", "-m", "simulator")
+    environment: Mapping[str, str] = field(default_factory=dict)  # of both containers
 
 
 def stateful_set(fleet: FleetSpec) -> Json:
@@ -56,7 +59,7 @@ def pod_spec(fleet: FleetSpec) -> Json:
     spec: Json = {
         "nodeSelector": dict(fleet.node_selector),
         "terminationGracePeriodSeconds": 5,
-        "initContainers": [agent_container()] if fleet.with_agent else [],
+        "initContainers": [agent_container(fleet)] if fleet.with_agent else [],
         "containers": [engine_container(fleet)],
         "volumes": [
             {"name": names.VOLUME_STAGING, "emptyDir": {}},
@@ -72,13 +75,13 @@ def pod_spec(fleet: FleetSpec) -> Json:
     return spec
 
 
-def agent_container() -> Json:
+def agent_container(fleet: FleetSpec) -> Json:
     """A native sidecar: starts before the engine and ends after it."""
     return {
         "name": names.AGENT_CONTAINER,
         "image": "weightrollout-agent",
         "restartPolicy": "Always",
-        "command": ["python", "-m", "weightrollout.agent"],
+        "command": list(fleet.agent_command),
         "args": [
             f"--engine-grpc=$(POD_IP):{ENGINE_GRPC}",
             f"--engine-http=http://$(POD_IP):{ENGINE_HTTP}",
@@ -88,7 +91,7 @@ def agent_container() -> Json:
             f"--handover={HANDOVER}",
             f"--stable={STABLE}",
         ],
-        "env": [pod_ip()],
+        "env": environment(fleet),
         "ports": [
             {"name": names.PORT_GRPC, "containerPort": names.DEFAULT_GRPC_PORT},
             {"name": names.PORT_HTTP, "containerPort": names.DEFAULT_HTTP_PORT},
@@ -105,7 +108,7 @@ def engine_container(fleet: FleetSpec) -> Json:
     container: Json = {
         "name": "engine",
         "image": "vllm-simulator",
-        "command": ["python", "-m", "simulator"],
+        "command": list(fleet.engine_command),
         "args": [
             f"--model={fleet.model}",
             f"--http=$(POD_IP):{ENGINE_HTTP}",
@@ -114,7 +117,7 @@ def engine_container(fleet: FleetSpec) -> Json:
             f"--handover={HANDOVER}",
             *fleet.engine_args,
         ],
-        "env": [pod_ip()],
+        "env": environment(fleet),
         "ports": [{"name": "http", "containerPort": ENGINE_HTTP}],
         "volumeMounts": [
             {"name": names.VOLUME_STAGING, "mountPath": STAGING, "readOnly": True},
@@ -130,6 +133,10 @@ def engine_container(fleet: FleetSpec) -> Json:
             "failureThreshold": 3,
         }
     return container
+
+
+def environment(fleet: FleetSpec) -> list[Json]:
+    return [pod_ip(), *({"name": key, "value": value} for key, value in fleet.environment.items())]
 
 
 def pod_ip() -> Json:

@@ -3,6 +3,8 @@
 import os
 import signal
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -13,16 +15,31 @@ from localcluster.processes import Command, Process, start_process
 LEASE: Final = ("--lease-seconds=5", "--renew-seconds=3.5", "--retry-seconds=1")
 
 
+@dataclass(frozen=True)
+class OperatorRun:
+    """How a replica is started."""
+
+    module: str = "weightrollout.controller"
+    lease: Sequence[str] = LEASE
+    environment: Mapping[str, str] = field(default_factory=dict)  # on top of our own
+
+
 class OperatorProcess:
     """One replica. `start` may be called again after `kill`: the next leader."""
 
     def __init__(
-        self, kubeconfig: Path, namespace: str, folder: Path, name: str = "operator-0"
+        self,
+        kubeconfig: Path,
+        namespace: str,
+        folder: Path,
+        name: str = "operator-0",
+        how: OperatorRun | None = None,
     ) -> None:
         self.name = name
         self._kubeconfig = kubeconfig
         self._namespace = namespace
         self._folder = folder
+        self._how = how or OperatorRun()
         self._starts = 0
         self._process: Process | None = None
         self.http = ""
@@ -41,13 +58,13 @@ class OperatorProcess:
                 [
                     sys.executable,
                     "-m",
-                    "weightrollout.controller",
+                    self._how.module,
                     f"--namespace={self._namespace}",
                     f"--kubeconfig={self._kubeconfig}",
                     f"--http-bind=127.0.0.1:{port}",
-                    *LEASE,
+                    *self._how.lease,
                 ],
-                {**os.environ, "POD_NAME": self.name},
+                {**os.environ, **self._how.environment, "POD_NAME": self.name},
                 self.log,
                 self._folder,
             )
@@ -61,6 +78,11 @@ class OperatorProcess:
     @property
     def exit_code(self) -> int | None:
         return None if self._process is None else self._process.exit_code
+
+    async def ended(self) -> int:
+        """Its exit code, once it has ended."""
+        assert self._process is not None, "start it first"
+        return await self._process.wait()
 
     def kill(self, sign: signal.Signals = signal.SIGKILL) -> None:
         if self._process is not None:
