@@ -71,9 +71,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         return
     terminalreporter.section("seconds from the first death until the fleet was as it should be")
     for outcome in outcomes:
-        reached = "" if outcome.struck == len(outcome.points) else "   (second not passed)"
-        line = f"{outcome.seconds:8.1f}   {' then '.join(outcome.points)}{reached}"
-        terminalreporter.write_line(line)
+        notes = [] if outcome.struck == len(outcome.points) else ["the second was not passed"]
+        notes += [f"no pod was Ready {outcome.nowhere} times"] if outcome.nowhere else []
+        note = f"   ({', '.join(notes)})" if notes else ""
+        terminalreporter.write_line(
+            f"{outcome.seconds:8.1f}   {' then '.join(outcome.points)}{note}"
+        )
     ordered = sorted(outcome.seconds for outcome in outcomes)
     middle, last = ordered[len(ordered) // 2], ordered[-1]
     terminalreporter.write_line(
