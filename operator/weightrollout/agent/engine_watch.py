@@ -15,7 +15,7 @@ from typing import Final
 from weightrollout.agent.reasons import IncompatibleReason
 from weightrollout.api.names import BASELINE_VERSION, ENGINE_BACKEND
 from weightrollout.clock import Clock
-from weightrollout.engine.errors import EngineError, EngineRefused
+from weightrollout.engine.errors import EngineError, EngineRefused, EngineUnreachable
 from weightrollout.engine.protocol import Engine, EngineInfo
 from weightrollout.handover import records
 from weightrollout.handover.records import EngineReport, HandoverError, Prepared, Receipt
@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 class EngineSight:
     """What is known about the process that answered last."""
 
-    answered_at: float | None = None  # monotonic seconds; None: never
+    answered_at: float | None = None  # monotonic seconds; None: never, or nobody listens
     instance: str = ""
     engine_version: str = ""
     backend: str = ""
@@ -109,6 +109,12 @@ class EngineWatch:
     async def _ask(self) -> None:
         try:
             info = await self._engine.info(deadline_s=INFO_S)
+        except EngineUnreachable:
+            # Nobody listens: that is a fact now, not the silence of a busy engine. A pod whose swap
+            # ends with a dead engine must not be put in on what it answered a second ago.
+            self._set(replace(self.sight, answered_at=None))
+            self._tell_reachability()
+            return
         except EngineError:
             self._tell_reachability()
             return
