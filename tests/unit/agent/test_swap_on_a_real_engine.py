@@ -77,9 +77,10 @@ async def test_pod_is_not_called_ready_when_its_swap_ended_with_a_dead_engine(
     """Else the operator puts it in on what its engine answered a second ago, and takes the next out."""
     async with one_pod(tmp_path) as pod:
         await pod.hello()
+        await pod.bring("b", "txn-1")
         await pod.until(lambda state: state.ready)
         await pod.engine.set_faults({"call": "InitWeightTransferEngine", "do": "die"})
-        end = await pod.bring("b", "txn-1")
+        end = await pod.bring("wrong", "txn-2")
         assert end.outcome == "Untouched"
         state = await pod.state()
         assert (state.ready, state.not_ready_reason) == (False, "EngineUnreachable")
