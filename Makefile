@@ -8,7 +8,7 @@ export PATH := $(BIN):$(PATH)
 READY := $(VENV)/.ready
 PYTEST := $(PY) -m pytest
 
-.PHONY: help setup check format generate test test-unit test-contract test-cluster demo bench cluster clean
+.PHONY: help setup check format generate test test-unit test-contract test-cluster test-chaos chaos demo bench cluster clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -37,7 +37,7 @@ generate: $(READY) ## stubs, CRD and API reference from their sources
 	$(PY) proto/generate.py
 	$(PY) -m weightrollout.api.generate --write
 
-test: check test-unit test-contract test-cluster ## every tier that this machine can run
+test: check test-unit test-contract test-cluster test-chaos ## every tier that this machine can run
 
 test-unit: $(READY) ## unit, property and story tests: anywhere, about a minute
 	$(PYTEST) tests/unit tests/property
@@ -49,6 +49,14 @@ test-contract: $(READY) ## one suite of engine behaviour, against the simulator
 test-cluster: $(READY) ## a real API server, agents and engines as processes of a virtual node
 	@test -n "$$WEIGHTROLLOUT_KUBECONFIG" || $(MAKE) --no-print-directory cluster || true
 	$(PYTEST) tests/cluster
+
+# One process is killed at every boundary there is, and some seeded pairs: WEIGHTROLLOUT_CHAOS_PAIRS, _SEED, _LANES.
+test-chaos: $(READY) ## kill operator, agents and engines everywhere, under traffic
+	@test -n "$$WEIGHTROLLOUT_KUBECONFIG" || $(MAKE) --no-print-directory cluster || true
+	$(PYTEST) tests/chaos
+
+chaos: export WEIGHTROLLOUT_CHAOS_PAIRS := 100
+chaos: test-chaos ## the same with 100 pairs
 
 cluster: $(READY) ## build the local control plane (once, cached outside the repository)
 	@PYTHONPATH=tests $(PY) -m localcluster build > /dev/null

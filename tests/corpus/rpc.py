@@ -26,6 +26,7 @@ from google.protobuf.message import Message
 import checkpoints
 from reports import report_of
 from weightrollout.agent.engine_watch import EngineWatch
+from weightrollout.agent.presence import Presence
 from weightrollout.agent.restart import Restarter
 from weightrollout.agent.service import REFUSAL_KEY, AgentService, Desk
 from weightrollout.agent.stage import Stager
@@ -182,7 +183,8 @@ async def _agent(folder: Path) -> AsyncIterator[str]:
     swaps = Swaps(parts)
     await watch.ask()
     server = grpc.aio.server()
-    desk = Desk(journal, board, watch, stager, swaps, restarter, clock, metrics)
+    presence = Presence(journal, clock)
+    desk = Desk(journal, board, watch, stager, swaps, restarter, presence, clock, metrics)
     add_AgentServicer_to_server(AgentService(desk), server)
     port = server.add_insecure_port("127.0.0.1:0")
     async with AsyncExitStack() as stack:

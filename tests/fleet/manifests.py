@@ -30,6 +30,9 @@ class FleetSpec:
     rollout: str | None = None  # label value; None: the fleet's own name
     labels: Mapping[str, str] = field(default_factory=dict)
     node_selector: Mapping[str, str] = field(default_factory=dict)
+    agent_command: Sequence[str] = ("python", "-m", "weightrollout.agent")
+    engine_command: Sequence[str] = ("python", "-m", "simulator")
+    environment: Mapping[str, str] = field(default_factory=dict)  # of both containers
 
 
 def stateful_set(fleet: FleetSpec) -> Json:
@@ -79,7 +82,7 @@ def agent_container(fleet: FleetSpec) -> Json:
         "name": names.AGENT_CONTAINER,
         "image": "weightrollout-agent",
         "restartPolicy": "Always",
-        "command": ["python", "-m", "weightrollout.agent"],
+        "command": list(fleet.agent_command),
         "args": [
             f"--engine-grpc=$(POD_IP):{ENGINE_GRPC}",
             f"--engine-http=http://$(POD_IP):{ENGINE_HTTP}",
@@ -90,7 +93,7 @@ def agent_container(fleet: FleetSpec) -> Json:
             f"--stable={STABLE}",
             *fleet.agent_args,
         ],
-        "env": [pod_ip()],
+        "env": environment(fleet),
         "ports": [
             {"name": names.PORT_GRPC, "containerPort": names.DEFAULT_GRPC_PORT},
             {"name": names.PORT_HTTP, "containerPort": names.DEFAULT_HTTP_PORT},
@@ -107,7 +110,7 @@ def engine_container(fleet: FleetSpec) -> Json:
     container: Json = {
         "name": "engine",
         "image": "vllm-simulator",
-        "command": ["python", "-m", "simulator"],
+        "command": list(fleet.engine_command),
         "args": [
             f"--model={fleet.model}",
             f"--http=$(POD_IP):{ENGINE_HTTP}",
@@ -116,7 +119,7 @@ def engine_container(fleet: FleetSpec) -> Json:
             f"--handover={HANDOVER}",
             *fleet.engine_args,
         ],
-        "env": [pod_ip()],
+        "env": environment(fleet),
         "ports": [{"name": "http", "containerPort": ENGINE_HTTP}],
         "volumeMounts": [
             {"name": names.VOLUME_STAGING, "mountPath": STAGING, "readOnly": True},
@@ -132,6 +135,10 @@ def engine_container(fleet: FleetSpec) -> Json:
             "failureThreshold": 3,
         }
     return container
+
+
+def environment(fleet: FleetSpec) -> list[Json]:
+    return [pod_ip(), *({"name": key, "value": value} for key, value in fleet.environment.items())]
 
 
 def pod_ip() -> Json:

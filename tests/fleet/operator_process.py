@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,15 @@ from localcluster.processes import Command, Process, start_process
 
 #: Fail-over in a test should take seconds; the defaults are for clusters.
 LEASE: Final = ("--lease-seconds=5", "--renew-seconds=3.5", "--retry-seconds=1")
+
+
+@dataclass(frozen=True)
+class OperatorRun:
+    """How a replica is started."""
+
+    module: str = "weightrollout.controller"
+    lease: Sequence[str] = LEASE
+    environment: Mapping[str, str] = field(default_factory=dict)  # on top of our own
 
 
 class OperatorProcess:
@@ -23,19 +33,13 @@ class OperatorProcess:
         namespace: str,
         folder: Path,
         name: str = "operator-0",
-        *,
-        module: str = "weightrollout.controller",
-        environment: Mapping[str, str] | None = None,
-        lease: Sequence[str] = LEASE,
+        how: OperatorRun | None = None,
     ) -> None:
-        """`module`: another entry point around the same program; `environment` is added to ours."""
         self.name = name
-        self._module = module
-        self._environment = dict(environment or {})
-        self._lease = lease
         self._kubeconfig = kubeconfig
         self._namespace = namespace
         self._folder = folder
+        self._how = how or OperatorRun()
         self._starts = 0
         self._process: Process | None = None
         self.http = ""
@@ -54,13 +58,13 @@ class OperatorProcess:
                 [
                     sys.executable,
                     "-m",
-                    self._module,
+                    self._how.module,
                     f"--namespace={self._namespace}",
                     f"--kubeconfig={self._kubeconfig}",
                     f"--http-bind=127.0.0.1:{port}",
-                    *self._lease,
+                    *self._how.lease,
                 ],
-                {**os.environ, "POD_NAME": self.name, **self._environment},
+                {**os.environ, **self._how.environment, "POD_NAME": self.name},
                 self.log,
                 self._folder,
             )
@@ -74,6 +78,11 @@ class OperatorProcess:
     @property
     def exit_code(self) -> int | None:
         return None if self._process is None else self._process.exit_code
+
+    async def ended(self) -> int:
+        """Its exit code, once it has ended."""
+        assert self._process is not None, "start it first"
+        return await self._process.wait()
 
     def kill(self, sign: signal.Signals = signal.SIGKILL) -> None:
         if self._process is not None:

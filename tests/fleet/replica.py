@@ -9,7 +9,7 @@ from typing import Final
 import aiohttp
 
 from fleet import wrapped_operator
-from fleet.operator_process import OperatorProcess
+from fleet.operator_process import OperatorProcess, OperatorRun
 from localcluster.waiting import eventually
 
 TESTS: Final = Path(__file__).resolve().parents[1]
@@ -47,9 +47,7 @@ class Replica:
             namespace,
             folder,
             name,
-            module=MODULE,
-            environment=environment,
-            lease=lease,
+            OperatorRun(MODULE, lease, environment),
         )
 
     def freeze_in(self, action: str) -> None:

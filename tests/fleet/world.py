@@ -9,7 +9,7 @@ import yaml
 
 from fleet import rbac
 from fleet.manifests import FleetSpec, stateful_set
-from fleet.operator_process import OperatorProcess
+from fleet.operator_process import OperatorProcess, OperatorRun
 from localcluster.access import Cluster
 from localcluster.api import Api, ApiError
 from localcluster.waiting import eventually
@@ -46,10 +46,12 @@ class World:
 
         await eventually(served, 20, "the API server serves our kind")
 
-    async def operator(self, name: str = "operator-0") -> OperatorProcess:
+    async def operator(
+        self, name: str = "operator-0", how: OperatorRun | None = None
+    ) -> OperatorProcess:
         """A started replica with exactly the rights of `rbac`."""
         kubeconfig = await self.operator_kubeconfig()
-        process = OperatorProcess(kubeconfig, self.namespace, self.folder / "operator", name)
+        process = OperatorProcess(kubeconfig, self.namespace, self.folder / "operator", name, how)
         process.start()
         return process
 

@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 class EngineSight:
     """What is known about the process that answered last."""
 
-    answered_at: float | None = None  # monotonic seconds; None: never
+    answered_at: float | None = None  # monotonic seconds; None: never, or nobody listens
     instance: str = ""
     engine_version: str = ""
     backend: str = ""
@@ -67,7 +67,6 @@ class EngineWatch:
         changed: Callable[[], None],
     ) -> None:
         self.sight = EngineSight()
-        self.absent = False  # nobody listened when it was asked last
         self._engine = engine
         self._handover = handover
         self._clock = clock
@@ -110,11 +109,15 @@ class EngineWatch:
     async def _ask(self) -> None:
         try:
             info = await self._engine.info(deadline_s=INFO_S)
-        except EngineError as error:
-            self.absent = isinstance(error, EngineUnreachable)
+        except EngineUnreachable:
+            # Nobody listens: that is a fact now, not the silence of a busy engine. A pod whose swap
+            # ends with a dead engine must not be put in on what it answered a second ago.
+            self._set(replace(self.sight, answered_at=None))
             self._tell_reachability()
             return
-        self.absent = False
+        except EngineError:
+            self._tell_reachability()
+            return
         known = self.sight
         if info.instance != known.instance or known.refusal is not None:
             await self._look_closely(info)

@@ -47,7 +47,7 @@ class HttpDoor:
 
     def _why_not(self) -> NotReady | None:
         sight, now = self._watch.sight, self._clock.monotonic()
-        heard = sight.answered_within(PROBE_S, now) and not self._watch.absent
+        heard = sight.answered_within(PROBE_S, now)
         return not_ready(facts(self._journal.book, self._board, sight, answering=heard))
 
     async def _healthz(self, _: web.Request) -> web.Response:

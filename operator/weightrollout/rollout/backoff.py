@@ -33,6 +33,9 @@ def stage_again_at(pod: Pod, want: Ref) -> float | None:
 
 
 def restart_again_at(pod: Pod) -> float | None:
+    """None: nobody was asked, or the call was lost. Asking twice is safe: it names one instance."""
+    if pod.memory.restart_lost:
+        return None
     at = pod.memory.restarted_at
     return None if at is None else at + RESTART_AGAIN_S
 

@@ -207,6 +207,7 @@ class PodMemory:
     failures: int = 0  # failed transactions in a row, those before the pause as well
     restarted_at: float | None = None  # RestartEngine was sent
     restarted_instance: str = ""  # the instance that was asked to end
+    restart_lost: bool = False  # the call failed: the agent may not have heard it
     staging: StageMemory | None = None  # None: this leader asked for nothing yet
 
 

@@ -42,7 +42,10 @@ def note_actions(
             case RestartEngine():
                 pod = noted[action.pod_uid]
                 noted[action.pod_uid] = replace(
-                    pod, restarted_at=now, restarted_instance=pod.instance
+                    pod,
+                    restarted_at=now,
+                    restarted_instance=pod.instance,
+                    restart_lost=False,
                 )
             case Stage():
                 old = noted[action.pod_uid].staging
@@ -85,11 +88,24 @@ def _remember(pod: PodView, fleet: Fleet, *, stage_in_flight: bool) -> PodMemory
         return replace(new, silent_since=since)
     if new.silent_since is not None:
         new = replace(new, silent_since=None)
+    if _restart_was_lost(new, pod.uid, fleet):
+        new = replace(new, restart_lost=True)
     new = _remember_engine(new, pod.agent, now)
     new = _remember_transaction(new, pod.agent, now)
     staging = new.staging if stage_in_flight else _remember_staging(new, pod.agent, fleet)
     # Nothing is news for most pods in most passes, and copies are what a pass costs.
     return new if staging == new.staging else replace(new, staging=staging)
+
+
+def _restart_was_lost(memory: PodMemory, pod_uid: str, fleet: Fleet) -> bool:
+    """RestartEngine failed after it was asked for: there may be nothing to wait for."""
+    asked = memory.restarted_at
+    if asked is None or memory.restart_lost:
+        return False
+    return any(
+        failure.doing is Doing.RESTART_ENGINE and failure.pod_uid == pod_uid and failure.at >= asked
+        for failure in fleet.failures
+    )
 
 
 def _remember_engine(memory: PodMemory, agent: AgentView, now: float) -> PodMemory:

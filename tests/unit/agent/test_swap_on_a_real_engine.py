@@ -71,6 +71,21 @@ async def test_engine_with_nothing_to_go_back_to_is_out_until_it_is_restarted(
         assert await pod.answers_with("a")
 
 
+async def test_pod_is_not_called_ready_when_its_swap_ended_with_a_dead_engine(
+    tmp_path: Path,
+) -> None:
+    """Else the operator puts it in on what its engine answered a second ago, and takes the next out."""
+    async with one_pod(tmp_path) as pod:
+        await pod.hello()
+        await pod.bring("b", "txn-1")
+        await pod.until(lambda state: state.ready)
+        await pod.engine.set_faults({"call": "InitWeightTransferEngine", "do": "die"})
+        end = await pod.bring("wrong", "txn-2")
+        assert end.outcome == "Untouched"
+        state = await pod.state()
+        assert (state.ready, state.not_ready_reason) == (False, "EngineUnreachable")
+
+
 async def test_update_that_failed_halfway_is_sent_again_whole(tmp_path: Path) -> None:
     async with one_pod(tmp_path) as pod:
         await pod.hello()

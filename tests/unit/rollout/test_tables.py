@@ -17,17 +17,20 @@ from weightrollout.rollout.actions import (
     Stage,
     SwapPod,
 )
-from weightrollout.rollout.backoff import stage_again_at, swap_again_at
+from weightrollout.rollout.backoff import restart_again_at, stage_again_at, swap_again_at
 from weightrollout.rollout.budget import Budget, refuse_over_budget
-from weightrollout.rollout.classify import Pod, PodState, classify
+from weightrollout.rollout.classify import RESTART_AGAIN_S, Pod, PodState, classify
 from weightrollout.rollout.decide import Decision
 from weightrollout.rollout.fleet import (
+    ActionFailure,
     AgentFault,
     AgentView,
     AttemptsView,
     Doing,
     EngineView,
     Fleet,
+    Memory,
+    PodMemory,
     PodView,
     StageMemory,
     StagingView,
@@ -375,3 +378,20 @@ def _classified(view: PodView) -> Pod:
     fleet = fleet_of(view)
     (one,) = classify(fleet, choose_goal(fleet), remember_pods(fleet), proven_digests=frozenset())
     return one
+
+
+@pytest.mark.parametrize(("asked_at", "lost"), [(10.0, True), (11.0, True), (12.0, False)])
+def test_restart_that_was_lost_with_its_agent_is_not_waited_for(
+    asked_at: float, lost: bool
+) -> None:
+    """Else a poisoned pod is out for a minute because its agent died at the wrong moment."""
+    failure = ActionFailure(
+        Doing.RESTART_ENGINE, "pod-0", FailureClass.ENVIRONMENT, "AgentUnreachable", "cut", 11.0
+    )
+    asked = PodMemory(True, 0.0, "", 0.0, restarted_at=asked_at, restarted_instance="i")
+    fleet = fleet_of(pod(agent(poisoned=True), ready=False))
+    fleet = replace(fleet, now=13.0, failures=(failure,), memory=Memory(pods={"pod-0": asked}))
+    goal = choose_goal(fleet)
+    (one,) = classify(fleet, goal, remember_pods(fleet), proven_digests=proven_digests(fleet))
+    assert restart_again_at(one) == (None if lost else asked_at + RESTART_AGAIN_S)
+    assert one.out, "the agent may have heard it all the same"

@@ -1,4 +1,4 @@
-"""A cluster for the session, and for each test a namespace and a node of its own."""
+"""A cluster for the session, and for each test a namespace and a node of its own: a plugin of pytest."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from localcluster.pods import Pods
 from localcluster.provider import find_cluster, needs_build
 from localcluster.virtual_node import VirtualNode
 
-HERE = Path(__file__).parent
-TESTS = HERE.parent
+TESTS = Path(__file__).parent
+CLUSTER_TIER = frozenset({TESTS / "cluster", TESTS / "chaos"})
 PROGRAMS = (TESTS, TESTS.parent / "operator")  # what processes of pods can import
 
 _unbuilt = pytest.StashKey[str]()
@@ -27,19 +27,23 @@ _failed = pytest.StashKey[bool]()
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if HERE in item.path.parents:
+        if _is_of_cluster_tier(item):
             item.add_marker(pytest.mark.cluster)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Build here, where no test's time limit counts the five minutes that it takes once."""
-    wanted = any(HERE in item.path.parents for item in session.items)
+    wanted = any(_is_of_cluster_tier(item) for item in session.items)
     if session.config.option.collectonly or not wanted or not needs_build():
         return
     try:
         control_plane_binary()
     except BuildFailed as failed:
         session.config.stash[_unbuilt] = str(failed)
+
+
+def _is_of_cluster_tier(item: pytest.Item) -> bool:
+    return not CLUSTER_TIER.isdisjoint(item.path.parents)
 
 
 @pytest.hookimpl(wrapper=True)

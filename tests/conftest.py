@@ -1,0 +1,3 @@
+"""What the folders of tests share."""
+
+pytest_plugins = ["cluster_fixtures"]
