@@ -8,7 +8,7 @@ export PATH := $(BIN):$(PATH)
 READY := $(VENV)/.ready
 PYTEST := $(PY) -m pytest
 
-.PHONY: help setup check format generate test test-unit test-contract test-cluster demo bench cluster clean
+.PHONY: help setup check format generate test test-unit test-contract test-cluster mutants demo bench cluster clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -49,6 +49,9 @@ test-contract: $(READY) ## one suite of engine behaviour, against the simulator
 test-cluster: $(READY) ## a real API server, agents and engines as processes of a virtual node
 	@test -n "$$WEIGHTROLLOUT_KUBECONFIG" || $(MAKE) --no-print-directory cluster || true
 	$(PYTEST) tests/cluster
+
+mutants: $(READY) ## remove each guard on purpose, in a copy, and print the test that sees it (some minutes)
+	@PYTHONPATH=tests $(PY) -m mutants
 
 cluster: $(READY) ## build the local control plane (once, cached outside the repository)
 	@PYTHONPATH=tests $(PY) -m localcluster build > /dev/null

@@ -122,7 +122,7 @@ def ended(book: Book, state: SwapState, transaction: Transaction) -> Book:
 
 def touched(book: Book) -> str:
     """The engine process that may hold other weights than those it started with; "" for none."""
-    if book.running is not None and book.running.state.maybe_started:
+    if book.running is not None and book.running.state.maybe_touched:
         return book.running.state.instance
     return book.touched
 
