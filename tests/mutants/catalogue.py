@@ -70,7 +70,7 @@ MUTANTS: Final = (
         "rollout/podstep.py",
         "    if pod.view.ready:\n        if situation.fleet.now",
         "    if False:\n        if situation.fleet.now",
-        (f"{_STORY}[plain_rollout-0]",),
+        (f"{_TABLES}test_invariant_2_reserved_pod_that_is_still_ready_is_never_swapped",),
     ),
     Mutant(
         "pause on its word",
@@ -110,8 +110,8 @@ MUTANTS: Final = (
         "        case Step.UPDATE:\n            return _send(state, Step.RECEIPTS)",
         "        case Step.UPDATE:\n            return _send(state, Step.FINISH)",
         (
-            "property/test_swap_machine.py",
             "unit/swap/test_machine.py::test_swap_that_goes_well_asks_each_call_once",
+            "property/test_swap_machine.py",
         ),
     ),
     Mutant(
@@ -130,7 +130,7 @@ MUTANTS: Final = (
         "swap/table.py",
         'Move.RESEND,\n        "half-loaded: only a whole cycle makes it whole"',
         'Move.RESUME,\n        "half-loaded: only a whole cycle makes it whole"',
-        ("property/test_swap_machine.py", f"{_ONE_KILL}[endpoint]"),
+        (f"{_ONE_KILL}[endpoint]", "property/test_swap_machine.py"),
     ),
     Mutant(
         "resume on its word",
