@@ -6,7 +6,7 @@ end does not stop a call. A restart brings base weights, the version "default" a
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from killing.strikes import Boundaries, Victim
@@ -226,7 +226,7 @@ class Door:
         """A question changes nothing."""
 
     async def _call(
-        self, name: str, execute: Callable[[], object], *, waits: bool = True
+        self, name: str, execute: Callable[[], Awaitable[None]], *, waits: bool = True
     ) -> frozenset[Victim]:
         engine = self._engine
         struck = self._cross(f"{name} on its way")
@@ -240,7 +240,7 @@ class Door:
         if waits:
             await engine.idle()
         if engine.up:
-            await execute()  # type: ignore[misc]
+            await execute()
         struck = self._cross(f"{name} executed, not yet answered")
         if Victim.WIRE in struck or (engine.up, engine.instance) != (True, instance):
             raise EngineStateUnknown("Cut", f"the answer of {name} was lost")
