@@ -218,7 +218,10 @@ MUTANTS: Final = (
         "rollout/podstep.py",
         "if txn != txn_id(situation.fleet.uid, want.revision, pod.uid, next_attempt(pod)):",
         "if False:",
-        (f"{_STORY}[supersede_in_mid_rollout-0]",),
+        (
+            "unit/rollout/test_stories.py::test_story_reads_as_its_golden_log",
+            "property/test_planner.py",
+        ),
     ),
     Mutant(
         "oldest last",
