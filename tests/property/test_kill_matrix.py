@@ -1,7 +1,7 @@
 """Kill anything at any boundary, lose any call: the pod ends in the right weights, proven.
 
 Invariants 2 to 6 and 12, with the fleet's 1 and 11, on a model world around the real swap, book, fence,
-readiness rules and planner (`tests/killing`). Over 10,000 stories; each one is a list of strikes, so a
+readiness rules and planner (`tests/modelled`). Over 10,000 stories; each one is a list of strikes, so a
 failure is shrunk to the fewest that break it and printed as a log.
 """
 
@@ -11,9 +11,9 @@ from random import Random
 
 import pytest
 
-from killing.fleet_story import FleetSetting, FleetStory, play_fleet, shrunk_fleet
-from killing.story import Played, Setting, Story, pairs, play, shrunk, singles
-from killing.strikes import PROCESSES, Strike, Victim
+from modelled.fleet_story import FleetSetting, FleetStory, play_fleet, shrunk_fleet
+from modelled.story import Played, Setting, Story, pairs, play, shrunk, singles
+from modelled.strikes import PROCESSES, Strike, Victim
 from weightrollout.api.spec import TakeOut
 
 #: A busy machine may take minutes for what needs seconds.

@@ -10,9 +10,9 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from killing.clockwork import StoryClock
-from killing.engine import Door, ModelBackend, ModelEngine
-from killing.strikes import Boundaries, Process, Victim
+from modelled.clockwork import StoryClock
+from modelled.engine import Door, ModelBackend, ModelEngine
+from modelled.strikes import Boundaries, Process, Victim
 from weightrollout.agent import fence, readiness
 from weightrollout.agent.engine_watch import EngineSight
 from weightrollout.agent.fence import Fence

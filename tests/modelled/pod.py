@@ -1,13 +1,13 @@
-"""One pod of the killing world: agent, engine, kubelet, and requests that look at every answer."""
+"""One pod of the modelled world: agent, engine, kubelet, and requests that look at every answer."""
 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from killing.agent import Disk, ModelAgent, Surroundings
-from killing.clockwork import StoryClock
-from killing.engine import BASE, ModelEngine
-from killing.strikes import Boundaries
+from modelled.agent import Disk, ModelAgent, Surroundings
+from modelled.clockwork import StoryClock
+from modelled.engine import BASE, ModelEngine
+from modelled.strikes import Boundaries
 from weightrollout.agent.stable import Stable
 from weightrollout.api.spec import TakeOut
 from weightrollout.swap.book import Reservation

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from killing.clockwork import StoryClock, StoryLoop
-from killing.engine import BLOCKS
-from killing.operator import RESTART_S, Cluster, ModelOperator
-from killing.pod import Ground, ModelPod
-from killing.strikes import Boundaries, Strike, Victim
+from modelled.clockwork import StoryClock, StoryLoop
+from modelled.engine import BLOCKS
+from modelled.operator import RESTART_S, Cluster, ModelOperator
+from modelled.pod import Ground, ModelPod
+from modelled.strikes import Boundaries, Strike, Victim
 from weightrollout.api.spec import TakeOut
 from weightrollout.swap.book import Serving
 from weightrollout.swap.records import BASELINE, Content

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from killing.agent import ModelAgent
-from killing.calls import Lost, call
-from killing.pod import ModelPod
-from killing.strikes import Boundaries, Process
+from modelled.agent import ModelAgent
+from modelled.calls import Lost, call
+from modelled.pod import ModelPod
+from modelled.strikes import Boundaries, Process
 from weightrollout.agent import wire_form
 from weightrollout.agent.fence import Fence
 from weightrollout.agent.reasons import Refused

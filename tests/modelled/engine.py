@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from killing.strikes import Boundaries, Victim
+from modelled.strikes import Boundaries, Victim
 from weightrollout.api.names import BASELINE_VERSION, ENGINE_BACKEND
 from weightrollout.api.spec import PauseMode
 from weightrollout.api.swap import FailureClass

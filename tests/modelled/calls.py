@@ -3,9 +3,9 @@
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from killing.agent import ModelAgent
-from killing.pod import ModelPod
-from killing.strikes import Killed, Process, Victim
+from modelled.agent import ModelAgent
+from modelled.pod import ModelPod
+from modelled.strikes import Killed, Process, Victim
 
 
 class Lost(Exception):

@@ -7,9 +7,9 @@ import asyncio
 from dataclasses import dataclass
 from typing import Final
 
-from killing.calls import Lost, call
-from killing.pod import ModelPod
-from killing.strikes import Process
+from modelled.calls import Lost, call
+from modelled.pod import ModelPod
+from modelled.strikes import Process
 from weightrollout.agent.fence import Fence
 from weightrollout.agent.reasons import Refused
 from weightrollout.agent.stable import Stable

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from killing.clockwork import StoryClock, StoryLoop
-from killing.engine import BLOCKS
-from killing.planned import FleetCluster, PlannedOperator, content_of
-from killing.pod import Ground, ModelPod
-from killing.story import let_go
-from killing.strikes import Boundaries, Strike, Victim
+from modelled.clockwork import StoryClock, StoryLoop
+from modelled.engine import BLOCKS
+from modelled.planned import FleetCluster, PlannedOperator, content_of
+from modelled.pod import Ground, ModelPod
+from modelled.story import let_go
+from modelled.strikes import Boundaries, Strike, Victim
 from planning.worlds import digest, ref_of, weights
 from weightrollout.agent.stable import Stable
 from weightrollout.api.spec import TakeOut, WeightRolloutSpec
