@@ -8,7 +8,7 @@ export PATH := $(BIN):$(PATH)
 READY := $(VENV)/.ready
 PYTEST := $(PY) -m pytest
 
-.PHONY: help setup check format generate test test-unit test-contract test-cluster test-chaos chaos demo bench cluster clean
+.PHONY: help setup check format generate test test-unit test-contract test-cluster test-chaos chaos mutants demo bench cluster clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -57,6 +57,9 @@ test-chaos: $(READY) ## kill operator, agents and engines everywhere, under traf
 
 chaos: export WEIGHTROLLOUT_CHAOS_PAIRS := 100
 chaos: test-chaos ## the same with 100 pairs
+
+mutants: $(READY) ## remove each guard on purpose, in a copy, and print the test that sees it (some minutes)
+	@PYTHONPATH=tests $(PY) -m mutants
 
 cluster: $(READY) ## build the local control plane (once, cached outside the repository)
 	@PYTHONPATH=tests $(PY) -m localcluster build > /dev/null

@@ -73,7 +73,7 @@ def loaded(book: Book, sight: EngineSight) -> Content | None:
     """What the process that answers was proven to hold. None: nobody can name it."""
     if not sight.instance or book.poisoned == sight.instance:
         return None
-    if book.running is not None and book.running.state.maybe_started:
+    if book.running is not None and book.running.state.maybe_touched:
         return None
     serving = book.serving
     if serving is not None and serving.instance == sight.instance:

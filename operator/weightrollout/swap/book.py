@@ -114,7 +114,7 @@ def ended(book: Book, state: SwapState, transaction: Transaction) -> Book:
             return replace(book, poisoned=state.instance, touched=state.instance, serving=None)
         case Outcome.RESTARTED:
             # An engine that only said so, and answers as itself again, must not pass for untouched.
-            mine = state.instance if state.maybe_started else book.touched
+            mine = state.instance if state.maybe_touched else book.touched
             return replace(book, serving=None, touched=mine)
         case Outcome.UNTOUCHED:
             return book
@@ -126,7 +126,7 @@ def ended(book: Book, state: SwapState, transaction: Transaction) -> Book:
 
 def touched(book: Book) -> str:
     """The engine process that may hold other weights than those it started with; "" for none."""
-    if book.running is not None and book.running.state.maybe_started:
+    if book.running is not None and book.running.state.maybe_touched:
         return book.running.state.instance
     return book.touched
 

@@ -136,6 +136,6 @@ class SwapState:
         return self.txn if self.cycle == 1 else f"{self.txn}~{self.cycle}"
 
     @property
-    def maybe_started(self) -> bool:
-        """A Start may have reached the engine: it may hold other weights than before."""
+    def maybe_touched(self) -> bool:
+        """The engine may hold other weights than before: a Start may have reached it."""
         return self.holds is not Holds.OLD or self.step is Step.START

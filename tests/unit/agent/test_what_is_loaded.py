@@ -14,7 +14,7 @@ from weightrollout.api.spec import PauseMode, TakeOut
 from weightrollout.engine.protocol import EngineInfo
 from weightrollout.swap.book import Book, Running, Serving
 from weightrollout.swap.machine import begin
-from weightrollout.swap.records import BASELINE, Content, Step, SwapRequest
+from weightrollout.swap.records import BASELINE, Content, Holds, Step, SwapRequest
 
 V1 = Content("rev-1", "v1", "file:///v1", "sha256:" + "1" * 64)
 V2 = Content("rev-2", "v2", "file:///v2", "sha256:" + "2" * 64)
@@ -64,6 +64,14 @@ def test_nothing_is_proven_from_a_possible_start_to_the_end() -> None:
     sight = replace(FRESH, weight_version="")
     assert loaded(swapping(Step.PAUSE), sight) == V1
     assert loaded(swapping(Step.START), sight) is None
+    whole = replace(SWAP, step=Step.PROMPTS, holds=Holds.WHOLE)
+    verifying = replace(SERVES, running=Running(whole, TakeOut.NONE))
+    assert loaded(verifying, sight) is None, "the new weights answer, the old ones are gone"
+
+
+def test_engine_that_verifies_its_first_weights_is_no_baseline() -> None:
+    whole = replace(SWAP, step=Step.RESUME, holds=Holds.WHOLE)
+    assert not is_baseline(Book(running=Running(whole, TakeOut.NONE)), FRESH)
 
 
 def test_touched_engine_is_no_baseline_whatever_its_label_says() -> None:

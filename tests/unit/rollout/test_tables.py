@@ -313,6 +313,19 @@ def test_reservation_outlives_settling() -> None:
     assert reserve.txn == f"cr/{B.revision}/pod-0/1"
 
 
+def test_invariant_2_reserved_pod_that_is_still_ready_is_never_swapped() -> None:
+    held = agent(
+        staged=frozenset({digest("b")}), reserved_txn=f"cr/{B.revision}/pod-0/1", ready=False
+    )
+    still_ready, unready = (pod(held, ready=ready, version_label="a") for ready in (True, False))
+    fleet, swaps = fleet_of(still_ready), []
+    for now, view in ((0.0, still_ready), (100.0, still_ready), (200.0, unready), (300.0, unready)):
+        planned = plan(replace(fleet, pods=(view,), now=now))
+        fleet = replace(fleet, memory=planned.memory)
+        swaps.append(sum(isinstance(action, SwapPod) for action in planned.actions))
+    assert swaps == [0, 0, 0, 1], "not while Ready, not before it settled, then at once"
+
+
 def test_next_attempt_follows_the_newest_finished_transaction() -> None:
     done = replace(DONE, attempt=4)
     view = pod(agent(staged=frozenset({digest("b")}), transaction=done), version_label="a")

@@ -1,0 +1,280 @@
+"""An operator around the real planner: it observes, plans, and its actions are calls that can be cut.
+
+What an operator remembers dies with it. What outlives it is in `FleetCluster`: revisions, status,
+the fleet ConfigMap, and what pods show.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+from modelled.agent import ModelAgent
+from modelled.calls import Lost, call
+from modelled.pod import ModelPod
+from modelled.strikes import Boundaries, Process
+from weightrollout.agent import wire_form
+from weightrollout.agent.fence import Fence
+from weightrollout.agent.reasons import Refused
+from weightrollout.agent.stable import ABSENT, Stable
+from weightrollout.api.spec import WeightRolloutSpec
+from weightrollout.api.status import WeightRolloutStatus
+from weightrollout.api.swap import FailureClass
+from weightrollout.controller.observe import agent_view
+from weightrollout.rollout.actions import (
+    Action,
+    Announce,
+    PublishStable,
+    PutIn,
+    RecordRevision,
+    Release,
+    Reserve,
+    RestartEngine,
+    Stage,
+    SwapPod,
+)
+from weightrollout.rollout.fleet import (
+    ActionFailure,
+    AgentFault,
+    AgentView,
+    Doing,
+    Fleet,
+    Memory,
+    PodView,
+    Ref,
+    Revision,
+    Work,
+)
+from weightrollout.rollout.plan import plan
+from weightrollout.rollout.revisions import find
+from weightrollout.swap.book import Reservation
+from weightrollout.swap.records import BASELINE, Content, SwapRequest
+
+LOOK_S: Final = 0.25
+
+Job = Callable[[], Coroutine[None, None, None]]
+
+
+@dataclass
+class FleetCluster:
+    spec: WeightRolloutSpec
+    revisions: tuple[Revision, ...] = ()
+    status: WeightRolloutStatus = field(default_factory=WeightRolloutStatus)
+    published: Ref | None = None
+    epoch: int = 0
+
+    def stable(self) -> Stable:
+        return ABSENT if self.published is None else Stable(content_of(self.published))
+
+    def record(self, action: RecordRevision) -> None:
+        others = [each for each in self.revisions if each.ref.revision != action.ref.revision]
+        old = find(self.revisions, action.ref.revision)
+        verdict = action.verdict or (old.verdict if old else None)
+        new = Revision(
+            action.ref, action.number, action.digest_given, verdict, action.reason, action.message
+        )
+        self.revisions = (*others, new)
+
+
+class PlannedOperator(Process):
+    def __init__(
+        self, cluster: FleetCluster, pods: Sequence[ModelPod], boundaries: Boundaries
+    ) -> None:
+        super().__init__("operator")
+        self._cluster = cluster
+        self._pods = {pod.name: pod for pod in pods}
+        self._boundaries = boundaries
+        self._mark = Fence("cr", 0)
+        self._linked: dict[str, ModelAgent] = {}  # said Hello to this process
+        self._memory = Memory()
+        self._work: set[Work] = set()
+        self._failures: dict[tuple[Doing, str], ActionFailure] = {}
+
+    def start(self) -> None:
+        self.spawn(self._lead())
+
+    async def _lead(self) -> None:
+        known = (pod.disk.book.epoch for pod in self._pods.values())
+        epoch = max(self._cluster.epoch, *known) + 1
+        self._cross("is about to write its epoch")
+        self._cluster.epoch = epoch
+        self._cross("has written its epoch")
+        self._mark = Fence("cr", epoch)
+        while True:
+            for pod in self._pods.values():
+                await self._link(pod)
+            self._one_pass()
+            await asyncio.sleep(LOOK_S)
+
+    async def _link(self, pod: ModelPod) -> None:
+        if not pod.agent.alive or self._linked.get(pod.name) is pod.agent:
+            return
+        mark, agent = self._mark, pod.agent
+        try:
+            await call(self, pod, "Hello", lambda it: it.hello(mark))
+        except (Lost, Refused) as error:
+            self._boundaries.say(f"operator hears: {error}")
+        else:
+            self._linked[pod.name] = agent
+
+    # -- observe --------------------------------------------------------------------------
+
+    def _one_pass(self) -> None:
+        cluster = self._cluster
+        now = asyncio.get_running_loop().time()
+        planned = plan(
+            Fleet(
+                namespace="default",
+                name="chat",
+                uid="cr",
+                generation=1,
+                spec=cluster.spec,
+                status=cluster.status,
+                revisions=cluster.revisions,
+                pods=tuple(self._view(pod) for pod in self._pods.values()),
+                work=frozenset(self._work),
+                now=now,
+                wall=f"t={now:g}",
+                epoch=self._mark.epoch,
+                failures=tuple(self._failures.values()),
+                published=cluster.published,
+                memory=self._memory,
+            )
+        )
+        cluster.status, self._memory = planned.status, planned.memory
+        for action in planned.actions:
+            if not isinstance(action, Announce):
+                self._boundaries.say(f"plan: {type(action).__name__}: {action.message}")
+                self._begin(action)
+
+    def _view(self, pod: ModelPod) -> PodView:
+        return PodView(
+            name=pod.name,
+            uid=pod.name,
+            agent=self._agent(pod),
+            ready=pod.ready,
+            running=True,
+            terminating=False,
+            gated=False,
+            gate_open=None,
+            version_label=pod.label,
+            put_in_txn=pod.put_in_txn,
+        )
+
+    def _agent(self, pod: ModelPod) -> AgentView | AgentFault:
+        agent = pod.agent
+        if not agent.alive or self._linked.get(pod.name) is not agent:
+            return AgentFault.UNREACHABLE
+        agent.look()
+        board, now = agent.board, agent.around.clock.monotonic()
+        board.reserved_until = now + 1
+        state = wire_form.agent_state(
+            agent.book, board, agent.sight, reachable=pod.engine.up, now=now
+        )
+        return agent_view(state)
+
+    # -- act ------------------------------------------------------------------------------
+
+    def _begin(self, action: Action) -> None:
+        doing, job = self._job(action)
+        revision = getattr(getattr(action, "weights", None), "revision", "")
+        work = Work(doing, getattr(action, "pod_uid", ""), revision)
+        self._work.add(work)
+        self.spawn(self._supervise(work, job))
+
+    async def _supervise(self, work: Work, job: Job) -> None:
+        key = (work.doing, work.pod_uid)
+        try:
+            await job()
+        except (Lost, Refused) as error:
+            self._boundaries.say(f"operator hears: {error}")
+            now = asyncio.get_running_loop().time()
+            self._failures[key] = ActionFailure(
+                work.doing, work.pod_uid, FailureClass.ENVIRONMENT, "CallFailed", str(error), now
+            )
+        else:
+            self._failures.pop(key, None)
+        self._work.discard(work)
+
+    def _job(self, action: Action) -> tuple[Doing, Job]:
+        match action:
+            case RecordRevision():
+                return Doing.RECORD_REVISION, partial(self._record, action)
+            case PublishStable():
+                return Doing.PUBLISH_STABLE, partial(self._publish, action)
+            case PutIn():
+                return Doing.PUT_IN, partial(self._put_in, action)
+            case Stage():
+                return Doing.STAGE, partial(self._stage, action)
+            case Reserve():
+                return Doing.RESERVE, partial(self._reserve, action)
+            case SwapPod():
+                return Doing.SWAP, partial(self._swap, action)
+            case Release():
+                return Doing.RELEASE, partial(self._release, action)
+            case RestartEngine():
+                return Doing.RESTART_ENGINE, partial(self._restart_engine, action)
+            case _:
+                raise AssertionError(f"nobody plans {action} here")
+
+    async def _stage(self, action: Stage) -> None:
+        mark, want = self._mark, content_of(action.weights)
+        await call(self, self._pods[action.pod], "Stage", lambda it: it.stage(mark, want))
+
+    async def _reserve(self, action: Reserve) -> None:
+        mark, want = self._mark, content_of(action.weights)
+        wish = Reservation(action.txn, action.take_out, action.ttl_s, want)
+        await call(self, self._pods[action.pod], "Reserve", lambda it: it.reserve(mark, wish))
+
+    async def _release(self, action: Release) -> None:
+        mark = self._mark
+        await call(self, self._pods[action.pod], "Release", lambda it: it.release(mark, action.txn))
+
+    async def _restart_engine(self, action: RestartEngine) -> None:
+        mark, serve, pod = self._mark, content_of(action.serve), self._pods[action.pod]
+        await call(self, pod, "RestartEngine", lambda it: it.restart_engine(mark, serve))
+
+    async def _swap(self, action: SwapPod) -> None:
+        """Begins; the end is seen in the agent's state, as after a cut stream."""
+        mark, pod, request = self._mark, self._pods[action.pod], request_of(action)
+        await call(self, pod, "Swap", lambda it: it.swap(mark, request))
+
+    async def _record(self, action: RecordRevision) -> None:
+        self._cross(f"is about to record {action.reason}")
+        self._cluster.record(action)
+        self._cross(f"has recorded {action.reason}")
+
+    async def _publish(self, action: PublishStable) -> None:
+        self._cross("is about to publish stable")
+        self._cluster.published = None if action.stable.is_baseline else action.stable
+        self._cross("has published stable")
+
+    async def _put_in(self, action: PutIn) -> None:
+        self._cross(f"is about to put {action.pod} in")
+        pod = self._pods[action.pod]
+        pod.label, pod.put_in_txn = action.serving.version, action.txn
+        self._cross(f"has put {action.pod} in")
+
+    def _cross(self, where: str) -> None:
+        self._boundaries.cross(f"operator {where}", "fleet", by=self)
+
+
+def content_of(ref: Ref) -> Content:
+    if ref.is_baseline:
+        return BASELINE
+    return Content(ref.revision, ref.version, ref.uri, ref.digest or "")
+
+
+def request_of(action: SwapPod) -> SwapRequest:
+    return SwapRequest(
+        txn=action.txn,
+        attempt=action.attempt,
+        target=content_of(action.weights),
+        last_good=None,  # the agent knows
+        pause_mode=action.pause_mode,
+        clear_cache=action.clear_cache,
+        drain_s=action.drain_s,
+        deadline_s=action.deadline_s,
+        prompts=action.prompts,
+    )
