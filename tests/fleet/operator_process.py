@@ -12,14 +12,23 @@ from localcluster.processes import Command, Process, start_process
 #: Fail-over in a test should take seconds; the defaults are for clusters.
 LEASE: Final = ("--lease-seconds=5", "--renew-seconds=3.5", "--retry-seconds=1")
 
+TESTS: Final = Path(__file__).resolve().parents[1]
+PROGRAMS: Final = (str(TESTS), str(TESTS.parent / "operator"))
+
 
 class OperatorProcess:
     """One replica. `start` may be called again after `kill`: the next leader."""
 
     def __init__(
-        self, kubeconfig: Path, namespace: str, folder: Path, name: str = "operator-0"
+        self,
+        kubeconfig: Path,
+        namespace: str,
+        folder: Path,
+        name: str = "operator-0",
+        module: str = "weightrollout.controller",
     ) -> None:
         self.name = name
+        self._module = module
         self._kubeconfig = kubeconfig
         self._namespace = namespace
         self._folder = folder
@@ -41,13 +50,13 @@ class OperatorProcess:
                 [
                     sys.executable,
                     "-m",
-                    "weightrollout.controller",
+                    self._module,
                     f"--namespace={self._namespace}",
                     f"--kubeconfig={self._kubeconfig}",
                     f"--http-bind=127.0.0.1:{port}",
                     *LEASE,
                 ],
-                {**os.environ, "POD_NAME": self.name},
+                {**os.environ, "POD_NAME": self.name, "PYTHONPATH": os.pathsep.join(PROGRAMS)},
                 self.log,
                 self._folder,
             )

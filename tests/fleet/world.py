@@ -46,11 +46,15 @@ class World:
 
         await eventually(served, 20, "the API server serves our kind")
 
-    async def operator(self, name: str = "operator-0") -> OperatorProcess:
-        """A started replica with exactly the rights of `rbac`."""
-        kubeconfig = await self.cluster.kubeconfig_for_serviceaccount(
+    async def operator_kubeconfig(self) -> Path:
+        """An access with exactly the rights of `rbac`."""
+        return await self.cluster.kubeconfig_for_serviceaccount(
             self.namespace, "weightrollout", self.folder, rbac.NAMESPACED, rbac.CLUSTER_WIDE
         )
+
+    async def operator(self, name: str = "operator-0") -> OperatorProcess:
+        """A started replica with exactly the rights of `rbac`."""
+        kubeconfig = await self.operator_kubeconfig()
         process = OperatorProcess(kubeconfig, self.namespace, self.folder / "operator", name)
         process.start()
         return process
