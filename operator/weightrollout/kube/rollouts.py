@@ -97,8 +97,12 @@ class Rollouts:
     def _believe(self, body: Json, before: Json | None) -> None:
         """`body` was asked for when `before` was what we knew."""
         name = body["metadata"]["name"]
-        if self._bodies.get(name) is not before or before is None:
-            self.learn(body)  # somebody told us more while we asked
+        now = self._bodies.get(name)
+        if now is not before:  # somebody told us more while we asked
+            if now is not None and _version(now) < _version(body):
+                self.learn(body)
+        elif before is None:
+            self.learn(body)
         elif _uid(before) == _uid(body) and _version(before) > _version(body):
             log.warning(
                 "%s went back from resourceVersion %d to %d: the API server was restored",

@@ -234,3 +234,17 @@ async def test_what_we_learn_while_a_list_is_under_way_is_newer_than_the_list(
         front.fault = meanwhile
         await rollouts.sweep()
         assert rollouts.get("chat") is newer
+
+
+async def test_rollout_that_was_recreated_while_a_list_was_under_way_stays_the_new_one(
+    tmp_path: Path,
+) -> None:
+    """The old one would take its place, and the epoch of the new one would be raised once more."""
+    async with api_front(tmp_path) as (front, client):
+        rollouts = Rollouts(client)
+        old = front.put(ROLLOUTS, {"metadata": {"name": "chat"}})
+        await rollouts.sweep()
+        new = {"metadata": {**old["metadata"], "uid": "another", "resourceVersion": "900"}}
+        front.fault = lambda request: rollouts.learn(new)
+        await rollouts.sweep()
+        assert rollouts.get("chat") is new
