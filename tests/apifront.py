@@ -31,8 +31,8 @@ class ApiFront:
         self.requests: list[tuple[str, str]] = []
         self.fault: Fault | None = None
         self.url = ""
-        self._version = 100
-        self._streams: dict[str, set[asyncio.Queue[Json | None]]] = {}
+        self.version = 100
+        self._streams: dict[str, set[asyncio.Queue[Json | bytes | None]]] = {}
 
     def put(self, collection: str, body: Json) -> Json:
         """Create or replace without any check, as somebody else would."""
@@ -46,14 +46,26 @@ class ApiFront:
     def remove(self, path: str, silently: bool = False) -> None:
         """`silently`: as if it happened while nobody watched."""
         gone = self.objects.pop(path)
-        self._version += 1
-        gone["metadata"]["resourceVersion"] = str(self._version)
+        self.version += 1
+        gone["metadata"]["resourceVersion"] = str(self.version)
         if not silently:
             self._send(path, "DELETED", gone)
 
     def send(self, collection: str, event: Json) -> None:
         for stream in self._streams.get(collection, ()):
             stream.put_nowait(event)
+
+    def send_line(self, collection: str, line: bytes) -> None:
+        """What no API server sends, but what may stand between us and one does."""
+        for stream in self._streams.get(collection, ()):
+            stream.put_nowait(line)
+
+    def restore(self, objects: dict[str, Json], version: int) -> None:
+        """Go back in time; the objects are stored again, so that a clock of ours starts there."""
+        self.objects = {}
+        self.version = version
+        for path, body in objects.items():
+            self._store(path, body, "ADDED")
 
     def cut(self, collection: str) -> None:
         """End all watches of a collection."""
@@ -91,7 +103,7 @@ class ApiFront:
             if path.rsplit("/", 1)[0] == request.path and _selected(body, request)
         ]
         start, limit = int(request.query.get("continue", 0)), int(request.query.get("limit", 500))
-        metadata: Json = {"resourceVersion": str(self._version)}
+        metadata: Json = {"resourceVersion": str(self.version)}
         if start + limit < len(items):
             metadata["continue"] = str(start + limit)
         return web.json_response({"metadata": metadata, "items": items[start : start + limit]})
@@ -134,11 +146,11 @@ class ApiFront:
         return web.json_response({"kind": "Status"})
 
     def _store(self, path: str, body: Json, event: str) -> Json:
-        self._version += 1
+        self.version += 1
         stored = copy.deepcopy(body)
         metadata = stored["metadata"]
         metadata["uid"] = metadata.get("uid") or str(uuid.uuid4())
-        metadata["resourceVersion"] = str(self._version)
+        metadata["resourceVersion"] = str(self.version)
         self.objects[path] = stored
         self._send(path, event, stored)
         return stored
@@ -149,12 +161,13 @@ class ApiFront:
     async def _watch(self, request: web.Request) -> web.StreamResponse:
         answer = web.StreamResponse()
         await answer.prepare(request)
-        queue: asyncio.Queue[Json | None] = asyncio.Queue()
+        queue: asyncio.Queue[Json | bytes | None] = asyncio.Queue()
         streams = self._streams.setdefault(request.path, set())
         streams.add(queue)
         try:
             while (event := await queue.get()) is not None:
-                await answer.write(json.dumps(event).encode() + b"\n")
+                line = event if isinstance(event, bytes) else json.dumps(event).encode()
+                await answer.write(line + b"\n")
         finally:
             streams.discard(queue)
         return answer

@@ -14,6 +14,9 @@ from localcluster.processes import Command, Process, start_process
 #: Fail-over in a test should take seconds; the defaults are for clusters.
 LEASE: Final = ("--lease-seconds=5", "--renew-seconds=3.5", "--retry-seconds=1")
 
+TESTS: Final = Path(__file__).resolve().parents[1]
+PROGRAMS: Final = (str(TESTS), str(TESTS.parent / "operator"))
+
 
 @dataclass(frozen=True)
 class OperatorRun:
@@ -64,7 +67,12 @@ class OperatorProcess:
                     f"--http-bind=127.0.0.1:{port}",
                     *self._how.lease,
                 ],
-                {**os.environ, **self._how.environment, "POD_NAME": self.name},
+                {
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(PROGRAMS),
+                    **self._how.environment,
+                    "POD_NAME": self.name,
+                },
                 self.log,
                 self._folder,
             )

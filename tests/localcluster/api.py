@@ -219,7 +219,7 @@ def key_of(item: Json) -> Key:
 class Mirror:
     """The objects of one list, kept up to date by list+watch; `run` it as a task.
 
-    Survives API server restarts: it goes on from the last event, or lists again and reports what has gone meanwhile.
+    Survives API server restarts and restored data: it lists again and reports what has gone meanwhile.
     """
 
     def __init__(
@@ -259,7 +259,8 @@ class Mirror:
                 log.info("watch of %s starts over: %s", self._path, refused)
                 self._version = ""
             except Unreachable as lost:
-                log.debug("watch of %s goes on: %r", self._path, lost)
+                log.debug("watch of %s starts over: %r", self._path, lost)
+                self._version = ""  # the server may come back with older data
             await asyncio.sleep(
                 delay_s
             )  # not for a fact: only to spare a server that is away or ends watches at once

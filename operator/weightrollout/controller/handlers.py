@@ -4,12 +4,14 @@ kopf writes nothing: no finalizer, no annotation, no event, no peering object.
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+import aiohttp
 import kopf
 
 from weightrollout.api.names import API_VERSION, GROUP, KIND, PLURAL, VERSION
-from weightrollout.kube.client import Client, Json
+from weightrollout.kube.client import Json
+from weightrollout.kube.connection import Connection
 from weightrollout.kube.rollouts import Rollouts
 
 
@@ -36,35 +38,40 @@ def settings() -> kopf.OperatorSettings:
     chosen.networking.connect_timeout = 5
     chosen.networking.error_backoffs = Forever()
     chosen.queueing.idle_timeout = 0.5
+    chosen.process.ultimate_exiting_timeout = None  # else it kills us when it fails by itself
     logging.getLogger("kopf.objects").setLevel(logging.WARNING)  # a line for every event else
+    # Who runs kopf says in a line why it ended; here it would be several traces.
+    for part in ("running", "orchestration"):
+        logging.getLogger(f"kopf._core.reactor.{part}").setLevel(logging.CRITICAL)
     return chosen
 
 
-def registry(rollouts: Rollouts, client: Client) -> kopf.OperatorRegistry:
-    """Our own, so that nothing is global."""
+def registry(
+    deliver: Callable[[kopf.RawEvent], None],
+    connection: Connection,
+    traces: list[aiohttp.TraceConfig],
+) -> kopf.OperatorRegistry:
+    """Our own, so that nothing is global. `traces` see every request of kopf."""
     handlers = kopf.OperatorRegistry()
 
     @kopf.on.login(registry=handlers)
-    async def login(**_: object) -> kopf.ConnectionInfo:
-        access = await client.access()
-        scheme, _space, token = (access.authorization or "").partition(" ")
-        return kopf.ConnectionInfo(
-            server=access.server,
-            ca_path=access.ca_path,
-            certificate_path=access.certificate_path,
-            private_key_path=access.key_path,
-            scheme=scheme or None,
-            token=token or None,
-            insecure=access.insecure,
+    async def login(**_: object) -> kopf.AiohttpSession:
+        return kopf.AiohttpSession(
+            server=connection.api.configuration.host,
+            aiohttp_session=await connection.session(traces),
         )
 
     @kopf.on.event(GROUP, VERSION, PLURAL, registry=handlers)
     async def rollout_changed(event: kopf.RawEvent, **_: object) -> None:
-        """Any event only wakes its rollout; the pass reads the truth again."""
-        body: Json = {"apiVersion": API_VERSION, "kind": KIND, **event["object"]}
-        if event["type"] == "DELETED":
-            rollouts.forget(body["metadata"]["name"], body["metadata"]["uid"])
-        else:
-            rollouts.learn(body)
+        deliver(event)
 
     return handlers
+
+
+def take(rollouts: Rollouts, event: kopf.RawEvent) -> None:
+    """Any event only wakes its rollout; the pass reads the truth again."""
+    body: Json = {"apiVersion": API_VERSION, "kind": KIND, **event["object"]}
+    if event["type"] == "DELETED":
+        rollouts.forget(body["metadata"]["name"], body["metadata"]["uid"])
+    else:
+        rollouts.learn(body)

@@ -56,14 +56,21 @@ class Loop:
         self._drop = drop  # no more passes for a name
         self._owners: dict[str, Owner] = {}  # entered: all agents were heard at least once
         self._memories: dict[str, Memory] = {}
+        self._conflicted: set[str] = set()  # the last pass met a conflict
 
     async def run_pass(self, name: str) -> float | None:
-        """When time alone asks for the next pass. A conflict reads again and passes again."""
+        """When time alone asks for the next pass. A conflict reads again and passes again; another one
+        right after it is a failure, so that the queue backs off: two writers must not race for ever."""
         body = self._world.rollouts.get(name)
         try:
-            return await self.one_pass(name, body)
+            wake_at = await self.one_pass(name, body)
+            self._conflicted.discard(name)
+            return wake_at
         except Conflict:
             body = await self._world.rollouts.reread(name)
+            if name in self._conflicted:
+                raise
+            self._conflicted.add(name)
             return self._world.clock.monotonic()
         except NotFound:
             if body is not None:
@@ -127,6 +134,7 @@ class Loop:
         if owner is not None:
             self._hands.epochs.forget(owner.uid)
         self._memories.pop(name, None)
+        self._conflicted.discard(name)
         self._hands.supervisor.forget(name)
         self._hands.agents.forget(name)
         self._hands.reporter.forget(name)

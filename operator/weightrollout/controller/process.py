@@ -1,7 +1,6 @@
 """The operator's process: what runs, in which order it starts, and in which order it stops.
 
-Stop order: passes and actions, then the Lease, then the probes, then kopf. kopf waits five seconds for
-any task of ours that is left, and then cancels it, so none may be left.
+Stop order: passes and actions, then the Lease, then the probes, then kopf.
 """
 
 import asyncio
@@ -10,18 +9,17 @@ import os
 import signal
 import socket
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-import kopf
-
 from weightrollout.clock import Clock
-from weightrollout.controller import handlers
 from weightrollout.controller.leader import Guard
 from weightrollout.controller.loop import Planner
 from weightrollout.controller.probes import Probes
 from weightrollout.controller.term import Term
+from weightrollout.controller.wakeups import Wakeups
 from weightrollout.controller.world import World
 from weightrollout.kube.client import Client
 from weightrollout.kube.configmaps import stable_source
@@ -37,7 +35,6 @@ from weightrollout.metrics import EVENTS_DROPPED, LEADER, WATCH_STARTS, Metrics
 
 SWEEP_S: Final = 60.0
 SWEEP_RETRY_S: Final = 1.0
-KOPF_STOP_S: Final = 10.0
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +55,7 @@ class Process:
         self._plan = plan
         self._options = options
         self._identity = f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4().hex[:8]}"
-        self._world = _world(client, clock, metrics, self._identity)
+        self._world = _world(client, clock, metrics, self._identity, self._watched, self._restored)
         self._elector = Elector(
             KubeLease(client.beside()),
             self._identity,
@@ -70,9 +67,10 @@ class Process:
         self._term: Term | None = None
         self._guard: Guard | None = None  # of the term
         self._ending: set[asyncio.Task[None]] = set()
-        self._kopf: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
-        self._probes = Probes(metrics, self._alive, self._ready)
+        self._sweep_now = asyncio.Event()
+        self._wakeups = Wakeups(client, self._world.rollouts)
+        self._probes = Probes(metrics, self._ready)
 
     async def run(self) -> None:
         world = self._world
@@ -89,11 +87,12 @@ class Process:
             _task("first lists", self._announce_lists()),
         ]
         elector = _task("elector", self._elector.run())
-        stop_kopf = asyncio.Event()
-        self._kopf = await self._start_kopf(stop_kopf)
+        wakeups = _task("kopf", self._wakeups.run())
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, self._stop.set)
         asked = _task("stop", self._stop.wait())
         try:
-            watched = {*parts[:-1], elector, asked, self._kopf}
+            watched = {*parts[:-1], elector, asked, wakeups}
             ended, _ = await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
         finally:
             await _cancel([elector])
@@ -101,32 +100,10 @@ class Process:
             await self._end_term()
             await _cancel([*parts, asked])
             await self._probes.stop()
-            stop_kopf.set()
-            await asyncio.wait({self._kopf}, timeout=KOPF_STOP_S)
-            await _cancel([self._kopf])
+            await _cancel([wakeups])
         for task in ended - {asked}:
             task.result()  # raises what it died of
             raise RuntimeError(f"{task.get_name()} ended by itself")
-
-    async def _start_kopf(self, stop: asyncio.Event) -> asyncio.Task[None]:
-        """kopf takes the signals for itself when it starts; they are ours again when this returns."""
-        world, ready = self._world, asyncio.Event()
-        running = kopf.operator(
-            registry=handlers.registry(world.rollouts, world.client),
-            settings=handlers.settings(),
-            namespaces=[world.client.namespace],
-            standalone=True,
-            stop_flag=stop,
-            ready_flag=ready,
-        )
-        task = _task("kopf", running)
-        waiter = asyncio.ensure_future(ready.wait())
-        await asyncio.wait({task, waiter}, return_when=asyncio.FIRST_COMPLETED)
-        waiter.cancel()
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._stop.set)
-        return task
 
     async def _sweep(self) -> None:
         """Never returns. The first round says that the WeightRollouts are known."""
@@ -140,13 +117,24 @@ class Process:
             except KubeError as lost:
                 log.warning("WeightRollouts could not be listed: %s", lost)
                 pause_s = SWEEP_RETRY_S
-            await asyncio.sleep(pause_s)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._sweep_now.wait(), pause_s)
+            self._sweep_now.clear()
 
     async def _announce_lists(self) -> None:
         world = self._world
         for store in (world.pods, world.strays, world.revisions, world.stables):
             await store.synced.wait()
         self._wake_all()
+
+    def _watched(self, store: str) -> None:
+        """A watch begins, so one has ended: what ended it may have cost us events of kopf's as well."""
+        self._world.metrics.counter(WATCH_STARTS).labels(store).inc()
+        self._sweep_now.set()
+
+    def _restored(self) -> None:
+        """kopf watches from a version that the restored server has yet to reach."""
+        self._wakeups.restart()
 
     def _wake_all(self) -> None:
         if self._world.complete and self._term is not None:
@@ -170,19 +158,18 @@ class Process:
     async def _end_term(self) -> None:
         await asyncio.gather(*self._ending, return_exceptions=True)
 
-    def _alive(self) -> str | None:
-        if self._kopf is None:
-            return None
-        return "kopf has ended" if self._kopf.done() else None
-
     def _ready(self) -> str | None:
         return None if self._world.complete else "the first lists are not complete"
 
 
-def _world(client: Client, clock: Clock, metrics: Metrics, identity: str) -> World:
-    def watched(store: str) -> None:
-        metrics.counter(WATCH_STARTS).labels(store).inc()
-
+def _world(
+    client: Client,
+    clock: Clock,
+    metrics: Metrics,
+    identity: str,
+    watched: Callable[[str], None],
+    restored: Callable[[], None],
+) -> World:
     def dropped(reason: str) -> None:
         metrics.counter(EVENTS_DROPPED).labels(reason).inc()
 
@@ -191,7 +178,7 @@ def _world(client: Client, clock: Clock, metrics: Metrics, identity: str) -> Wor
         client=client,
         clock=clock,
         metrics=metrics,
-        rollouts=Rollouts(client),
+        rollouts=Rollouts(client, restored),
         pods=Store(client, pod_source(client, "pods", MEMBERS), watched),
         strays=Store(client, pod_source(client, "strays", STRAYS), watched),
         revisions=Store(client, revision_source(client), watched),

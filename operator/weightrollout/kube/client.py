@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +19,7 @@ from kubernetes.aio.client.api_client import ApiClient
 from kubernetes.aio.client.configuration import Configuration
 from kubernetes.aio.client.exceptions import ApiException
 
+from weightrollout.kube.connection import Connection, Credentials, open_connection
 from weightrollout.kube.errors import KubeError, TooManyRequests, Unavailable, error_of
 
 Json = dict[str, Any]
@@ -39,44 +39,23 @@ LINE_BYTES: Final = 8 * 1024 * 1024  # a watch event is one line; an object has 
 Observer = Callable[[str, int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
-    """What another HTTP client needs to reach the same server. Paths are None where not used."""
-
-    server: str
-    ca_path: str | None
-    certificate_path: str | None
-    key_path: str | None
-    authorization: str | None  # "Bearer ..."
-    insecure: bool
-
-
 class Client:
     """Use `connect`. `observe` is told (verb, HTTP code) of every request; code 0 is no answer."""
 
     def __init__(
-        self, api: ApiClient, namespace: str, observe: Observer = lambda verb, code: None
+        self,
+        connection: Connection,
+        namespace: str,
+        observe: Observer = lambda verb, code: None,
     ) -> None:
         self.namespace = namespace
-        self._api = api
+        self.connection = connection
         self._observe = observe
         self._slots = asyncio.Semaphore(IN_FLIGHT)
 
     def beside(self) -> "Client":
         """For calls that must not wait behind the others, such as the renewal of the Lease."""
-        return Client(self._api, self.namespace, self._observe)
-
-    async def access(self) -> Access:
-        settings = self._api.configuration
-        auth: Mapping[str, Any] = (await settings.auth_settings()).get("BearerToken") or {}
-        return Access(
-            settings.host,
-            settings.ssl_ca_cert,
-            settings.cert_file,
-            settings.key_file,
-            auth.get("value"),
-            not settings.verify_ssl,
-        )
+        return Client(self.connection, self.namespace, self._observe)
 
     async def get(self, path: str, query: Mapping[str, str] | None = None) -> Json:
         return await self.request("GET", path, query=query)
@@ -131,8 +110,7 @@ class Client:
             raise Unavailable(f"{verb} {path}: the answer was cut: {lost!r}") from lost
         if answer.status >= 400:
             raise error_of(f"{verb} {path}", answer.status, data, answer.headers.get("Retry-After"))
-        found: Json = json.loads(data)
-        return found
+        return _object(f"{verb} {path}", data)
 
     @asynccontextmanager
     async def stream(
@@ -144,7 +122,10 @@ class Client:
             answer = await self._send("WATCH", path, query, None, JSON, timeout)
         try:
             if answer.status >= 400:
-                raise error_of(f"WATCH {path}", answer.status, await answer.read())
+                async with asyncio.timeout(DEADLINE_S):
+                    said = await answer.read()
+                asked = answer.headers.get("Retry-After")
+                raise error_of(f"WATCH {path}", answer.status, said, asked)
             yield answer.content
         finally:
             answer.close()
@@ -158,10 +139,40 @@ class Client:
         content_type: str,
         timeout: aiohttp.ClientTimeout,
     ) -> aiohttp.ClientResponse:
+        """Credentials that are refused are read again, and the call is repeated once with them."""
+        what, api = f"{verb} {path}", self.connection.api
+        try:
+            answer = await self._call(api, verb, path, query, body, content_type, timeout)
+        except aiohttp.ClientSSLError as foreign:
+            if not await self.connection.renew(api, f"{what}: {foreign!r}"):
+                raise Unavailable(f"{what}: {foreign!r}") from foreign
+        except (aiohttp.ClientError, OSError, ApiException) as lost:
+            raise Unavailable(f"{what}: {lost!r}") from lost
+        else:
+            if answer.status != 401 or not await self.connection.renew(api, f"{what}: 401"):
+                return answer
+            answer.close()
+        try:
+            api = self.connection.api
+            return await self._call(api, verb, path, query, body, content_type, timeout)
+        except (aiohttp.ClientError, OSError, ApiException) as lost:
+            raise Unavailable(f"{what}: {lost!r}") from lost
+
+    async def _call(
+        self,
+        api: ApiClient,
+        verb: str,
+        path: str,
+        query: Mapping[str, str],
+        body: Json | None,
+        content_type: str,
+        timeout: aiohttp.ClientTimeout,
+    ) -> aiohttp.ClientResponse:
         headers = {"Accept": JSON, "Content-Type": content_type}
         method = "GET" if verb == "WATCH" else verb
+        code = 0
         try:
-            _, url, headers, _, _ = await self._api.param_serialize(
+            _, url, headers, _, _ = await api.param_serialize(
                 method,
                 path,
                 query_params=list(query.items()),
@@ -169,11 +180,10 @@ class Client:
                 auth_settings=["BearerToken"],
             )
             sent = _as_yaml(body) if content_type == APPLY else body
-            answer = await self._api.call_api(method, url, headers, sent, _request_timeout=timeout)
-        except (aiohttp.ClientError, OSError, ApiException) as lost:
-            self._observe(verb, 0)
-            raise Unavailable(f"{verb} {path}: {lost!r}") from lost
-        self._observe(verb, answer.status)
+            answer = await api.call_api(method, url, headers, sent, _request_timeout=timeout)
+            code = answer.status
+        finally:
+            self._observe(verb, code)
         response: aiohttp.ClientResponse = answer.response
         return response
 
@@ -183,27 +193,47 @@ async def connect(
     namespace: str, kubeconfig: Path | None, observe: Observer = lambda verb, code: None
 ) -> AsyncIterator[Client]:
     """A client from a kubeconfig file, or from the pod's own ServiceAccount where there is none."""
-    settings = Configuration()
-    settings.retries = False  # a repeated write is our decision, and so is its deadline
-    try:
+    source = str(kubeconfig or "this pod's ServiceAccount")
+
+    async def load() -> Configuration:
+        settings = client_settings(trust_env=False)
         if kubeconfig is None:
             config.load_incluster_config(settings)  # type: ignore[no-untyped-call]
         else:
             await config.load_kube_config(  # type: ignore[no-untyped-call]
                 str(kubeconfig), client_configuration=settings, persist_config=False
             )
+        return settings
+
+    try:
+        connection = await open_connection(Credentials(source, load, "weightrollout"))
     except config.ConfigException as wrong:
-        source = kubeconfig or "this pod's ServiceAccount"
         raise KubeError(
             f"cannot use {source}: {wrong}; pass --kubeconfig FILE outside a cluster"
         ) from wrong
-    settings.client_session_kwargs = {"read_bufsize": LINE_BYTES, "trust_env": False}
-    api = ApiClient(settings)
-    api.user_agent = "weightrollout"
     try:
-        yield Client(api, namespace, observe)
+        yield Client(connection, namespace, observe)
     finally:
-        await api.close()  # type: ignore[no-untyped-call]
+        await connection.close()
+
+
+def client_settings(trust_env: bool) -> Configuration:
+    settings = Configuration()
+    # A repeated call is our decision, and so is its deadline. False would mean "without an end".
+    settings.retries = None
+    settings.client_session_kwargs = {"read_bufsize": LINE_BYTES, "trust_env": trust_env}
+    return settings
+
+
+def _object(what: str, data: bytes) -> Json:
+    """An answer that is no JSON object comes from something between us and the API server."""
+    try:
+        found = json.loads(data)
+    except ValueError as cut:
+        raise Unavailable(f"{what}: the answer is no JSON: {data[:200]!r}") from cut
+    if not isinstance(found, dict):
+        raise Unavailable(f"{what}: the answer is no object: {data[:200]!r}")
+    return found
 
 
 def _as_yaml(body: Json | None) -> str:

@@ -12,6 +12,10 @@ KubeError
 """
 
 import json
+import math
+from typing import Final
+
+RETRY_AFTER_S: Final = (0.1, 60.0)  # shortest and longest pause that a server can ask for
 
 
 class KubeError(Exception):
@@ -89,7 +93,11 @@ def _message(body: bytes) -> str:
 
 
 def _seconds(retry_after: str | None) -> float:
+    """Bounded on both sides: what stands between us and the server may say 0, or a day."""
     try:
-        return float(retry_after or 1)
+        asked = float(retry_after or 1)
     except ValueError:
         return 1.0  # a date: nobody sends it, a second is polite
+    if math.isnan(asked):
+        return 1.0
+    return min(max(asked, RETRY_AFTER_S[0]), RETRY_AFTER_S[1])

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from kubernetes.aio import config
-from kubernetes.aio.client.api_client import ApiClient
 from kubernetes.aio.client.configuration import Configuration
 
 from weightrollout.api.names import LABEL_NAME, PLURAL
-from weightrollout.kube.client import LINE_BYTES, Client, Json
+from weightrollout.kube.client import Client, Json, client_settings
+from weightrollout.kube.connection import Credentials, open_connection
 from weightrollout.kube.errors import KubeError, NotFound, Unavailable
 from weightrollout.kube.pods import Pod, pod_source, pods_path, trim_pod
 from weightrollout.kube.rollouts import rollouts_path
@@ -48,25 +48,29 @@ async def connect_as_user(
 ) -> AsyncIterator[Client]:
     """None: as kubectl has it, so $KUBECONFIG or the file in the home folder, its current context,
     and the namespace of that context."""
-    settings = Configuration()
-    settings.retries = False
     file = None if kubeconfig is None else str(kubeconfig)
-    try:
+    own = "default"
+
+    async def load() -> Configuration:
+        nonlocal own
+        settings = client_settings(trust_env=True)
         loader: Any = await config.load_kube_config(  # type: ignore[no-untyped-call]
             file, context, client_configuration=settings, persist_config=False
         )
+        own = loader.current_context["context"].get("namespace") or "default"
+        return settings
+
+    origin = f"kubeconfig {file}" if file else "the kubeconfig"
+    try:
+        connection = await open_connection(Credentials(origin, load, "kubectl-weightrollout"))
     except config.ConfigException as wrong:
         raise KubeError(
             f"no usable kubeconfig: {wrong}; name one with --kubeconfig, or set KUBECONFIG"
         ) from wrong
-    settings.client_session_kwargs = {"read_bufsize": LINE_BYTES, "trust_env": True}
-    own = loader.current_context["context"].get("namespace") or "default"
-    api = ApiClient(settings)
-    api.user_agent = "kubectl-weightrollout"
     try:
-        yield Client(api, namespace or own)
+        yield Client(connection, namespace or own)
     finally:
-        await api.close()  # type: ignore[no-untyped-call]
+        await connection.close()
 
 
 async def look(client: Client, name: str) -> Sight:

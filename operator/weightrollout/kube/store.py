@@ -3,6 +3,10 @@
 Promise: after every list the whole picture is swapped, so an object that was deleted while nobody
 watched is gone (kopf and its indexes keep such ghosts). `synced` is False until the first list is
 complete. Callbacks run in the event loop, in order, and must not block.
+
+A list wins over all that was known before it was asked for, whatever the resourceVersions say: those
+of an API server that was restored from an older snapshot go back. For the same reason a watch is not
+continued after the server was away, but begins with a list.
 """
 
 import asyncio
@@ -15,7 +19,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 import aiohttp
 
 from weightrollout.kube.client import Client, Json
-from weightrollout.kube.errors import Gone, KubeError, error_of
+from weightrollout.kube.errors import Gone, KubeError, TooManyRequests, Unavailable, error_of
 
 PAGE: Final = 500  # one unchunked list of 3,000 pods blocks the loop for a second
 SERVER_S: Final = 300  # the server ends a watch then; it must be a whole number
@@ -23,6 +27,7 @@ HUNG_S: Final = 90.0  # bookmarks come each minute, so a longer silence is a dea
 SHORT_S: Final = 1.0  # a watch that ends sooner was refused in disguise: back off
 BACKOFF_S: Final = (0.25, 15.0)  # first, and longest
 LOST: Final = (KubeError, aiohttp.ClientError, OSError, TimeoutError)
+DELETED: Final = 1000  # so many uids are remembered as gone, against news that comes late
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +71,8 @@ class Store(Generic[R]):
         self._on_watch = on_watch
         self._hung_s = hung_s
         self._records: dict[str, R] = {}
+        self._deleted: dict[str, None] = {}  # uids, oldest first
+        self._fresh: set[str] = set()  # names heard of since the running list was asked for
         self._listeners: list[Listener[R]] = []
         self._version = ""  # where the next watch begins; "": list first
         self._pause_s = BACKOFF_S[0]
@@ -95,7 +102,7 @@ class Store(Generic[R]):
         """Never returns; cancel it. Outages are waited out for ever."""
         loop = asyncio.get_running_loop()
         while True:
-            begun = loop.time()
+            begun, asked_s = loop.time(), 0.0
             try:
                 if not self._version:
                     await self._list()
@@ -103,16 +110,24 @@ class Store(Generic[R]):
             except Gone:
                 log.info("watch of %s is too old, listing again", self._source.name)
                 self._version = ""
+            except TooManyRequests as busy:
+                log.warning("watch of %s waits: %s", self._source.name, busy)
+                asked_s = busy.retry_after_s
+            except _Away as away:
+                log.warning("watch of %s could not be opened: %s", self._source.name, away)
+                self._version = ""
             except (*LOST, ValueError, RecursionError) as lost:  # the last two: no JSON we can read
                 log.warning("watch of %s starts again: %s", self._source.name, lost or repr(lost))
             if loop.time() - begun > SHORT_S:
                 self._pause_s = BACKOFF_S[0]
-            await asyncio.sleep(self._pause_s)  # waits for no fact: it spares a server that is away
+            # Waits for no fact: it spares a server that is away.
+            await asyncio.sleep(max(self._pause_s, asked_s))
             self._pause_s = min(self._pause_s * 2, BACKOFF_S[1])
 
     async def _list(self) -> None:
         found: dict[str, R] = {}
         query = {"labelSelector": self._source.selector, "limit": str(PAGE)}
+        self._fresh.clear()
         while True:
             page = await self._client.get(self._source.path, query)
             for item in page["items"] or ():
@@ -127,11 +142,17 @@ class Store(Generic[R]):
         self.synced.set()
 
     def _swap(self, found: Mapping[str, R], listed_at: int) -> None:
-        for name in [name for name in self._records if name not in found]:
-            if self._records[name].resource_version <= listed_at:
+        """What we wrote while the list was under way may be newer than the list; nothing else is."""
+        for name, known in list(self._records.items()):
+            late = name in self._fresh
+            if name not in found and not (late and known.resource_version > listed_at):
                 self._remove(name)
         for record in found.values():
-            self._set(record)
+            if record.name in self._fresh:
+                self._set(record)
+            else:
+                self._deleted.pop(record.uid, None)  # a restored server has it again
+                self._replace(record)
 
     async def _watch(self) -> None:
         query = {
@@ -142,17 +163,33 @@ class Store(Generic[R]):
             "timeoutSeconds": str(SERVER_S),
         }
         self._on_watch(self._source.name)
-        async with self._client.stream(self._source.path, query, SERVER_S + 30.0) as lines:
-            while line := await asyncio.wait_for(lines.readline(), self._hung_s):
-                self._take(json.loads(line))
+        opened = False
+        try:
+            async with self._client.stream(self._source.path, query, SERVER_S + 30.0) as lines:
+                opened = True
+                while line := await asyncio.wait_for(lines.readline(), self._hung_s):
+                    self._take(line)
+        except (Unavailable, TimeoutError) as lost:
+            if opened:
+                raise
+            raise _Away(str(lost) or repr(lost)) from lost
 
-    def _take(self, event: Mapping[str, Any]) -> None:
-        item: Json = event["object"]
-        if event["type"] == "ERROR":
+    def _take(self, line: bytes) -> None:
+        try:
+            event: Mapping[str, Any] = json.loads(line)
+            kind, item = event["type"], event["object"]
+            if kind != "ERROR":
+                version = str(int(item["metadata"]["resourceVersion"]))
+        except (ValueError, KeyError, TypeError) as cut:
+            raise ValueError(f"a line that is no watch event: {line[:200]!r}") from cut
+        if kind == "ERROR":
             said = json.dumps(item).encode()
             raise error_of(f"WATCH {self._source.path}", int(item.get("code", 500)), said)
-        self._version = item["metadata"]["resourceVersion"]
-        match event["type"]:
+        if int(version) >= int(self._version):
+            self._version = version
+        elif kind == "BOOKMARK":
+            raise Gone(f"the server is at {version}, we were at {self._version}: it was restored")
+        match kind:
             case "BOOKMARK":
                 self._pause_s = BACKOFF_S[0]
             case "DELETED":
@@ -161,21 +198,36 @@ class Store(Generic[R]):
                 self._set(self._source.trim(item))
 
     def _set(self, record: R) -> None:
+        if record.uid in self._deleted:
+            return  # the answer to a write of ours, overtaken by the deletion
         before = self._records.get(record.name)
-        if before is not None and before.uid == record.uid:
-            if before.resource_version >= record.resource_version:
-                return  # what we learned from our own write is newer than this event
-            self._records[record.name] = record
-            self._tell(before, record)
+        same = before if before is not None and before.uid == record.uid else None
+        if same is not None and same.resource_version >= record.resource_version:
+            return  # what we learned from our own write is newer than this event
+        self._fresh.add(record.name)
+        self._replace(record)
+
+    def _replace(self, record: R) -> None:
+        before = self._records.get(record.name)
+        if before == record:
             return
-        if before is not None:
+        if before is not None and before.uid != record.uid:
             self._remove(record.name)  # recreated under the same name: another object
+            before = None
         self._records[record.name] = record
-        self._tell(None, record)
+        self._tell(before, record)
 
     def _remove(self, name: str) -> None:
-        self._tell(self._records.pop(name), None)
+        gone = self._records.pop(name)
+        self._deleted[gone.uid] = None
+        if len(self._deleted) > DELETED:
+            del self._deleted[next(iter(self._deleted))]
+        self._tell(gone, None)
 
     def _tell(self, before: R | None, after: R | None) -> None:
         for listener in tuple(self._listeners):
             listener(before, after)
+
+
+class _Away(Exception):
+    """A watch could not even be opened: whatever the server was, it may be another one now."""

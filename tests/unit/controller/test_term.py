@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from agent_double import AgentDouble, served
+from apifront import refusal
 from localcluster.waiting import eventually
 from weightrollout.api.status import Phase
 from weightrollout.controller import report
 from weightrollout.controller.leader import Guard, NotLeading
 from weightrollout.controller.term import Term
+from weightrollout.metrics import PASS_ERRORS
 from weightrollout.rollout.actions import Action, Plan
 from weightrollout.rollout.fleet import AgentFault, AgentView, Fleet
 from weightrollout.wire.agent import agent_pb2 as pb
@@ -272,3 +274,16 @@ async def test_ended_term_leaves_no_task_behind(ground: Ground) -> None:
             await leader.planned()
         left = {task.get_name() for task in asyncio.all_tasks() - before}
         assert not any(name.startswith(("pass", "agent", "Stage", "Swap")) for name in left)
+
+
+async def test_conflict_that_does_not_end_is_met_with_longer_and_longer_pauses(
+    ground: Ground,
+) -> None:
+    ground.rollout()
+    ground.front.fault = lambda request: (
+        refusal(409, "Conflict") if request.method == "PATCH" else None
+    )
+    async with Leader(ground).term():
+        failed = ground.world.metrics.counter(PASS_ERRORS).labels("ApiServerConflict")
+        await eventually(lambda: failed._value.get() >= 2, SOON, "the queue was told of failures")
+        assert ground.status_writes() <= 6

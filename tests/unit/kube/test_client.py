@@ -15,6 +15,7 @@ from weightrollout.kube.errors import (
     KubeError,
     NotFound,
     Refused,
+    TooManyRequests,
     Unavailable,
     error_of,
 )
@@ -58,6 +59,30 @@ async def test_busy_server_is_asked_again_when_it_says_so(tmp_path: Path) -> Non
         front.fault = lambda request: next(busy)
         assert (await client.get(POD))["metadata"]["name"] == "chat-0"
         assert front.requests == [("GET", POD), ("GET", POD)]
+
+
+@pytest.mark.parametrize("verb", ["GET", "PUT", "PATCH", "DELETE"])
+async def test_call_that_failed_is_not_repeated_behind_our_back(tmp_path: Path, verb: str) -> None:
+    async with api_front(tmp_path) as (front, client):
+        front.fault = lambda request: refusal(503, "Away")
+        with pytest.raises(Unavailable, match="503"):
+            await client.request(verb, POD)
+        assert front.requests == [(verb, POD)]
+
+
+@pytest.mark.parametrize("text", ['{"metadata": {"na', "<html>502</html>", "", "[]", "null"])
+async def test_answer_that_was_cut_on_its_way_is_no_answer(tmp_path: Path, text: str) -> None:
+    async with api_front(tmp_path) as (front, client):
+        front.fault = lambda request: web.Response(text=text)
+        with pytest.raises(Unavailable, match=f"GET {POD}: the answer is no"):
+            await client.get(POD)
+
+
+@pytest.mark.parametrize("asked", ["0", "-5", "nan", "inf", "1e9", "Wed, 21 Oct 2026 07:28:00 GMT"])
+def test_pause_that_a_busy_server_asks_for_is_neither_none_nor_for_ever(asked: str) -> None:
+    error = error_of("GET /x", 429, b"", asked)
+    assert isinstance(error, TooManyRequests)
+    assert 0.1 <= error.retry_after_s <= 60
 
 
 async def test_call_that_hangs_ends_at_its_deadline(tmp_path: Path) -> None:

@@ -236,3 +236,55 @@ async def test_posted_event_arrives_by_itself(tmp_path: Path) -> None:
         await asyncio.gather(task, return_exceptions=True)
         (body,) = front.objects.values()
         assert len(body["note"]) == 1024
+
+
+async def test_rollout_of_a_restored_server_replaces_the_newer_one_that_we_knew(
+    tmp_path: Path,
+) -> None:
+    """Else every write would be on top of a resourceVersion that never comes back."""
+    async with api_front(tmp_path) as (front, client):
+        told: list[str] = []
+        rollouts = Rollouts(client, on_restore=lambda: told.append("restored"))
+        old = front.put(ROLLOUTS, {"metadata": {"name": "chat"}, "status": {"epoch": 1}})
+        front.put(ROLLOUTS, {"metadata": {"name": "chat"}, "status": {"epoch": 2}})
+        front.put(ROLLOUTS, {"metadata": {"name": "born-after-the-snapshot"}})
+        await rollouts.sweep()
+        front.restore({f"{ROLLOUTS}/chat": old}, 50)
+        await rollouts.reread("chat")
+        known = rollouts.get("chat")
+        assert known is not None
+        assert known["status"] == {"epoch": 1}
+        assert told == ["restored"]
+        await rollouts.sweep()
+        assert list(rollouts.names()) == ["chat"]
+
+
+async def test_what_we_learn_while_a_list_is_under_way_is_newer_than_the_list(
+    tmp_path: Path,
+) -> None:
+    async with api_front(tmp_path) as (front, client):
+        rollouts = Rollouts(client)
+        old = front.put(ROLLOUTS, {"metadata": {"name": "chat"}, "status": {"epoch": 1}})
+        await rollouts.sweep()
+        newer = {**old, "metadata": {**old["metadata"], "resourceVersion": "900"}}
+
+        def meanwhile(request: object) -> None:
+            rollouts.learn(newer)
+
+        front.fault = meanwhile
+        await rollouts.sweep()
+        assert rollouts.get("chat") is newer
+
+
+async def test_rollout_that_was_recreated_while_a_list_was_under_way_stays_the_new_one(
+    tmp_path: Path,
+) -> None:
+    """The old one would take its place, and the epoch of the new one would be raised once more."""
+    async with api_front(tmp_path) as (front, client):
+        rollouts = Rollouts(client)
+        old = front.put(ROLLOUTS, {"metadata": {"name": "chat"}})
+        await rollouts.sweep()
+        new = {"metadata": {**old["metadata"], "uid": "another", "resourceVersion": "900"}}
+        front.fault = lambda request: rollouts.learn(new)
+        await rollouts.sweep()
+        assert rollouts.get("chat") is new

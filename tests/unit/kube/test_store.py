@@ -126,18 +126,108 @@ async def test_watch_that_ends_at_once_is_not_opened_in_a_tight_loop(
         assert asyncio.get_running_loop().time() - begun >= 3 * 0.05
 
 
-async def test_server_that_is_away_for_a_while_is_watched_from_where_we_were(
-    tmp_path: Path,
-) -> None:
+async def test_cut_watch_goes_on_from_where_it_was(tmp_path: Path) -> None:
     async with api_front(tmp_path) as (front, client), watching(client) as store:
         await eventually(lambda: front.watchers(PODS), SOON, "it watches")
-        front.fault = lambda request: refusal(503, "Away")
         front.cut(PODS)
-        await eventually(lambda: front.requests.count(("WATCH", PODS)) >= 3, SOON, "it tries")
-        front.fault = None
+        await eventually(lambda: front.requests.count(("WATCH", PODS)) >= 2, SOON, "it tries")
         await eventually(lambda: front.watchers(PODS), SOON, "it watches again")
         assert front.requests.count(("GET", PODS)) == 1
         assert store.synced.is_set()
+
+
+async def test_server_that_was_away_is_listed_anew_for_it_may_be_an_older_one(
+    tmp_path: Path,
+) -> None:
+    async with api_front(tmp_path) as (front, client):
+        kept = front.put(PODS, pod("chat-0", phase="Pending"))
+        async with watching(client) as store:
+            await eventually(lambda: front.watchers(PODS), SOON, "it watches")
+            front.put(PODS, pod("chat-0", phase="Running"))
+            front.put(PODS, pod("born-after-the-snapshot"))
+            await eventually(lambda: len(names(store)) == 2, SOON, "both are known")
+            front.fault = lambda request: refusal(503, "Away")
+            front.cut(PODS)
+            await eventually(lambda: len(front.requests) >= 5, SOON, "it tries")
+            front.restore({f"{PODS}/chat-0": kept}, 50)
+            front.fault = None
+            await eventually(lambda: names(store) == ["chat-0"], SOON, "the ghost is gone")
+            known = store.get("chat-0")
+            assert known is not None
+            assert (known.phase, known.resource_version) == ("Pending", front.version)
+
+
+async def test_bookmark_from_the_past_means_a_restored_server_and_a_new_list(
+    tmp_path: Path,
+) -> None:
+    async with api_front(tmp_path) as (front, client):
+        kept = front.put(PODS, pod("chat-0"))
+        async with watching(client) as store:
+            await eventually(lambda: front.watchers(PODS), SOON, "it watches")
+            front.put(PODS, pod("chat-1"))
+            await eventually(lambda: len(names(store)) == 2, SOON, "both are known")
+            front.restore({f"{PODS}/chat-0": kept}, 50)
+            then = {"metadata": {"resourceVersion": str(front.version)}}
+            front.send(PODS, {"type": "BOOKMARK", "object": then})
+            await eventually(lambda: names(store) == ["chat-0"], SOON, "the ghost is gone")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b'{"type": "MODIF', b"<html>Bad Gateway</html>", b"[]", b'{"type": "ADDED", "object": {}}'],
+)
+async def test_line_that_is_no_event_only_costs_a_new_watch(tmp_path: Path, line: bytes) -> None:
+    async with api_front(tmp_path) as (front, client), watching(client) as store:
+        await eventually(lambda: front.watchers(PODS), SOON, "it watches")
+        front.send_line(PODS, line)
+        await eventually(lambda: front.requests.count(("WATCH", PODS)) >= 2, SOON, "a new watch")
+        front.put(PODS, pod("chat-0"))
+        await eventually(lambda: names(store) == ["chat-0"], SOON, "it still sees")
+
+
+async def test_event_that_comes_twice_or_after_a_newer_one_changes_nothing(
+    tmp_path: Path,
+) -> None:
+    async with api_front(tmp_path) as (front, client):
+        old = front.put(PODS, pod("chat-0", phase="Pending"))
+        async with watching(client) as store:
+            await eventually(lambda: front.watchers(PODS), SOON, "it watches")
+            front.put(PODS, pod("chat-0", phase="Running"))
+            gone = front.put(PODS, pod("chat-1"))
+            front.remove(f"{PODS}/chat-1")
+            for late in (old, gone, gone):
+                front.send(PODS, {"type": "MODIFIED", "object": late})
+            front.put(PODS, pod("chat-2"))
+            await eventually(lambda: "chat-2" in names(store), SOON, "the last event arrived")
+            assert names(store) == ["chat-0", "chat-2"]
+            known = store.get("chat-0")
+            assert known is not None
+            assert known.phase == "Running"
+
+
+async def test_answer_to_our_own_write_does_not_bring_back_a_pod_that_was_deleted_meanwhile(
+    tmp_path: Path,
+) -> None:
+    async with api_front(tmp_path) as (front, client):
+        answer = front.put(PODS, pod("chat-0"))
+        async with watching(client) as store:
+            await eventually(lambda: front.watchers(PODS), SOON, "it watches")
+            front.remove(f"{PODS}/chat-0")
+            await eventually(lambda: names(store) == [], SOON, "it is gone")
+            store.learn(answer)
+            assert names(store) == []
+
+
+async def test_busy_server_is_watched_again_when_it_says_so(tmp_path: Path) -> None:
+    async with api_front(tmp_path) as (front, client), watching(client):
+        await eventually(lambda: front.watchers(PODS), SOON, "it watches")
+        begun = asyncio.get_running_loop().time()
+        busy = iter([refusal(429, "Busy", Retry_After="1"), None, None])
+        front.fault = lambda request: next(busy)
+        front.cut(PODS)
+        watch = ("WATCH", PODS)
+        await eventually(lambda: front.requests.count(watch) == 3, SOON, "it watches again")
+        assert asyncio.get_running_loop().time() - begun >= 1.0
 
 
 def test_callback_can_be_ended() -> None:

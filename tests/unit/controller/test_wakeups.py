@@ -1,0 +1,29 @@
+"""Whatever kopf does with a watch that ends at once, it never asks in a tight loop. The rest is in the cluster tier."""
+
+import asyncio
+from pathlib import Path
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from apifront import api_front
+from weightrollout.controller import wakeups as wakeups_module
+from weightrollout.controller.wakeups import Pacer
+
+ROLLOUTS = "/apis/weightrollout.dev/v1alpha1/namespaces/ns/weightrollouts"
+
+
+async def test_watches_that_close_at_once_are_opened_more_and_more_slowly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wakeups_module, "BACKOFF_S", (0.05, 0.1))
+    async with api_front(tmp_path) as (front, _):
+        front.fault = lambda request: web.Response(text="{}")
+        loop = asyncio.get_running_loop()
+        async with aiohttp.ClientSession(trace_configs=Pacer().traces()) as session:
+            begun = loop.time()
+            for _ in range(4):
+                async with session.get(f"{front.url}{ROLLOUTS}?watch=true") as answer:
+                    await answer.read()
+            assert loop.time() - begun >= 0.05 + 0.1 + 0.1
