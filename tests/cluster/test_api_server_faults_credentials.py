@@ -18,6 +18,8 @@ from localcluster.certificates import Authority
 from localcluster.kubeconfig import read_kubeconfig, write_kubeconfig
 from localcluster.waiting import eventually
 
+pytestmark = pytest.mark.faults
+
 WEIGHTS = {"version": "v1", "uri": "file:///models/chat/step-1/"}
 SEEN_S = 60.0
 

@@ -22,6 +22,8 @@ from localcluster.cluster import LocalCluster
 from localcluster.waiting import eventually
 from random_objects import wild_specs
 
+pytestmark = pytest.mark.faults
+
 Json = dict[str, Any]
 
 SOON_S = 60.0

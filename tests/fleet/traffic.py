@@ -59,8 +59,10 @@ class Traffic:
         clients: int = 4,
         max_tokens: int = 12,
         prompts: Sequence[str] = PROMPTS,
+        deadline_s: float = REQUEST_DEADLINE_S,
     ) -> None:
-        """`known` maps the name of a checkpoint to its fingerprint."""
+        """`known` maps the name of a checkpoint to its fingerprint; a request ends in `deadline_s`."""
+        self._deadline_s = deadline_s
         self.tally = Tally()
         self._backends = backends
         self._known = known
@@ -108,9 +110,7 @@ class Traffic:
     async def _request(self, session: aiohttp.ClientSession, backend: Backend, prompt: str) -> None:
         self.tally.requests += 1
         try:
-            words = await asyncio.wait_for(
-                self._stream(session, backend, prompt), REQUEST_DEADLINE_S
-            )
+            words = await asyncio.wait_for(self._stream(session, backend, prompt), self._deadline_s)
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             self.tally.failed += 1
             self.tally.complain(f"{backend.pod}: {error!r}")

@@ -21,6 +21,8 @@ from localcluster.waiting import eventually
 from weightrollout.api import names
 from weightrollout.wire.agent import agent_pb2, agent_pb2_grpc
 
+pytestmark = pytest.mark.faults
+
 DONE_S = 90.0
 
 

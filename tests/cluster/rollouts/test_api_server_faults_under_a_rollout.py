@@ -21,6 +21,8 @@ from localcluster.api import Mirror
 from localcluster.kubeconfig import read_kubeconfig
 from localcluster.waiting import eventually
 
+pytestmark = pytest.mark.faults
+
 DONE_S: Final = 90.0
 HITS: Final = 3
 WRITES: Final = 90  # a rollout of two pods needs 25 to 35 without any fault, and is refused some

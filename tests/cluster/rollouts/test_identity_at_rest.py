@@ -18,6 +18,8 @@ from localcluster.virtual_node import VirtualNode
 from localcluster.waiting import eventually
 from weightrollout.api import names
 
+pytestmark = pytest.mark.faults
+
 Json = dict[str, Any]
 SOON_S: Final = 30.0
 DONE_S: Final = 90.0

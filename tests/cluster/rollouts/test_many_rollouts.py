@@ -17,6 +17,8 @@ from localcluster.waiting import eventually
 from weightrollout.api import names
 from weightrollout.rollout.prune import HISTORY
 
+pytestmark = pytest.mark.faults
+
 Json = dict[str, Any]
 
 FLEETS: Final = tuple(f"chat-{number}" for number in range(5))

@@ -17,6 +17,8 @@ from weightrollout.api import names
 from weightrollout.rollout.prune import HISTORY
 from weightrollout.weights.digest import digest_of
 
+pytestmark = pytest.mark.faults
+
 VERSIONS: Final = 200
 #: After so many all caches are full: the history, the agents' finished swaps and attempts.
 WARM: Final = 45

@@ -26,6 +26,8 @@ from weightrollout.rollout.fleet import Doing
 from weightrollout.wire.agent import agent_pb2 as pb
 from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
 
+pytestmark = pytest.mark.faults
+
 Json = dict[str, Any]
 DONE_S: Final = 90.0
 #: Every rollout does these by itself; the other two need a reason.

@@ -22,6 +22,8 @@ from fleet.world import World
 from localcluster.kubeconfig import read_kubeconfig, write_kubeconfig
 from localcluster.waiting import eventually
 
+pytestmark = pytest.mark.faults
+
 Json = dict[str, Any]
 WEIGHTS: Final = {"version": "v1", "uri": "file:///models/chat/step-1/"}
 SOON_S: Final = 40.0

@@ -19,6 +19,8 @@ from localcluster.virtual_node import VirtualNode
 from localcluster.waiting import eventually
 from weightrollout.api import names
 
+pytestmark = pytest.mark.faults
+
 Json = dict[str, Any]
 
 #: Nothing begins within this time: longer than --alone-after-seconds and the way out of endpoints.

@@ -16,9 +16,9 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)
-def quiet() -> None:
+def quiet(caplog: pytest.LogCaptureFixture) -> None:
     """Hundreds of refusals are logged; what counts is the class."""
-    logging.getLogger("weightrollout").setLevel(logging.CRITICAL)
+    caplog.set_level(logging.CRITICAL, "weightrollout")
 
 
 @pytest.mark.parametrize("kind", JUDGES)
