@@ -39,7 +39,7 @@ generate: $(READY) ## stubs, CRD and API reference from their sources
 
 test: check test-unit test-contract test-cluster ## every tier that this machine can run
 
-test-unit: $(READY) ## unit, property and story tests: anywhere, about a minute
+test-unit: $(READY) ## unit, property and story tests: anywhere, some minutes
 	$(PYTEST) tests/unit tests/property
 
 test-contract: $(READY) ## one suite of engine behaviour, against the simulator

@@ -53,6 +53,18 @@ async def test_everything_comes_back_as_it_was_written(tmp_path: Path) -> None:
     assert Journal.open(tmp_path).book == full()
 
 
+def test_invariant_6_a_kill_in_mid_write_leaves_the_old_book_whole(tmp_path: Path) -> None:
+    """It is never written over: what another name of the same file shows must not change."""
+    journal = Journal.open(tmp_path)
+    journal.put(full())
+    kept = tmp_path / "kept"
+    kept.hardlink_to(tmp_path / FILE)
+    old = kept.read_bytes()
+    journal.put(Book(owner_uid="cr", epoch=5))
+    assert kept.read_bytes() == old
+    assert Journal.open(tmp_path).book.epoch == 5
+
+
 def test_first_start_is_not_a_lost_journal(tmp_path: Path) -> None:
     assert Journal.open(tmp_path).book == Book(lost=False)
 
