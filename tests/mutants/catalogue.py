@@ -219,8 +219,7 @@ MUTANTS: Final = (
         "if txn != txn_id(situation.fleet.uid, want.revision, pod.uid, next_attempt(pod)):",
         "if False:",
         (
-            "unit/rollout/test_stories.py::test_story_reads_as_its_golden_log",
-            "property/test_planner.py",
+            f"{_TABLES}test_invariant_7_promise_for_weights_that_are_not_wanted_any_more_is_given_back",
         ),
     ),
     Mutant(
@@ -284,7 +283,7 @@ MUTANTS: Final = (
         "rollout/situation.py",
         "return _must_not_prove(pod, situation) or _is_promised(pod, situation.fallback)",
         "return False",
-        (f"{_STORY}[joiners_load_stable_while_the_first_pod_proves-0]",),
+        (f"{_TABLES}test_invariant_9_pod_that_joins_loads_stable_while_another_one_proves",),
     ),
     Mutant(
         "old leader is obeyed",

@@ -326,6 +326,34 @@ def test_invariant_2_reserved_pod_that_is_still_ready_is_never_swapped() -> None
     assert swaps == [0, 0, 0, 1], "not while Ready, not before it settled, then at once"
 
 
+def test_invariant_7_promise_for_weights_that_are_not_wanted_any_more_is_given_back() -> None:
+    held = agent(
+        staged=frozenset({digest("b"), digest("c")}),
+        reserved_txn="cr/chat-c/pod-0/1",  # of a spec that was replaced before its swap began
+        ready=False,
+    )
+    fleet = fleet_of(pod(held, ready=False, version_label="a"))
+    freely = fleet.spec.model_copy(update={"strategy": Strategy(prove_first=False)})
+    actions = plan(replace(fleet, spec=freely)).actions
+    assert [action.txn for action in actions if isinstance(action, Release)] == [held.reserved_txn]
+    assert not any(isinstance(action, SwapPod) for action in actions)
+
+
+def test_invariant_9_pod_that_joins_loads_stable_while_another_one_proves() -> None:
+    born = replace(ENGINE, baseline=True)
+    staged = frozenset({digest("a"), digest("b")})
+    prover = pod(
+        agent(staged=staged, reserved_txn=f"cr/{B.revision}/pod-0/1", ready=False), ready=False
+    )
+    joiner = replace(
+        pod(agent(staged=staged, serving=None, engine=born, ready=False), ready=False),
+        name="chat-1",
+        uid="pod-1",
+    )
+    reserved = [a for a in plan(fleet_of(prover, joiner)).actions if isinstance(a, Reserve)]
+    assert [(each.pod, each.weights.version) for each in reserved] == [("chat-1", "a")]
+
+
 def test_next_attempt_follows_the_newest_finished_transaction() -> None:
     done = replace(DONE, attempt=4)
     view = pod(agent(staged=frozenset({digest("b")}), transaction=done), version_label="a")
