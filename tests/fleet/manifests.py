@@ -127,7 +127,7 @@ def engine_container(fleet: FleetSpec) -> Json:
         ],
     }
     if fleet.with_agent:
-        # The agent answers whether this engine may serve: design section 5.
+        # The agent answers whether this engine may serve.
         container["readinessProbe"] = {
             "httpGet": {"path": "/readyz", "port": names.DEFAULT_HTTP_PORT},
             "periodSeconds": 1,

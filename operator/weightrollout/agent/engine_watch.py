@@ -30,7 +30,7 @@ READ_EVERY_S: Final = 1.0
 READ_S: Final = 1.0
 #: Without an answer for so long the engine counts as unreachable.
 UNREACHABLE_S: Final = 2.0
-#: First release with the weight-transfer calls (facts/vllm-control.md 1.1).
+#: First release with the weight-transfer calls (vLLM 0.28.0, pull request 51316).
 OLDEST_ENGINE: Final = (0, 28)
 
 log = logging.getLogger(__name__)

@@ -28,7 +28,7 @@ class Outcome(StrEnum):
 
 
 class FailureClass(StrEnum):
-    """What a failure says, and therefore what the fleet does about it (design section 5)."""
+    """What a failure says, and therefore what the fleet does about it (docs/concepts.md)."""
 
     WEIGHTS = "Weights"  # a check of the weights themselves failed
     POD = "Pod"  # this pod or its engine failed

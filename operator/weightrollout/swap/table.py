@@ -6,7 +6,7 @@ engine is read back (which process, paused, version) and what was seen is looked
     what it holds  x  the call  x  its answer  x  what was seen   ->   the next move
 
 Every reachable case matches exactly one row; a test enumerates them. The last column is the
-reason; behind it stands how the released engine behaves (facts/vllm-control.md 1.4 to 1.6).
+reason; behind it stands how the released engine behaves (vLLM 0.32 and 0.33, tests/contract).
 """
 
 from dataclasses import dataclass

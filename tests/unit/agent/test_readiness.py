@@ -1,4 +1,4 @@
-"""The readiness probe, every combination of facts (design section 5, "In service or not")."""
+"""The readiness probe, every combination of facts."""
 
 from dataclasses import replace
 from itertools import product
