@@ -15,7 +15,13 @@ from typing import Final
 from weightrollout.agent.reasons import IncompatibleReason
 from weightrollout.api.names import BASELINE_VERSION, ENGINE_BACKEND
 from weightrollout.clock import Clock
-from weightrollout.engine.errors import EngineError, EngineRefused, EngineUnreachable
+from weightrollout.engine.errors import (
+    CONNECTION_CUT,
+    EngineError,
+    EngineRefused,
+    EngineStateUnknown,
+    EngineUnreachable,
+)
 from weightrollout.engine.protocol import Engine, EngineInfo
 from weightrollout.handover import records
 from weightrollout.handover.records import EngineReport, HandoverError, Prepared, Receipt
@@ -106,9 +112,18 @@ class EngineWatch:
             await self._ask()
             self._asked += 1
 
+    async def _info(self) -> EngineInfo:
+        """A connection that is cut under the question says nothing: the next one does."""
+        try:
+            return await self._engine.info(deadline_s=INFO_S)
+        except EngineStateUnknown as error:
+            if error.reason != CONNECTION_CUT:
+                raise
+        return await self._engine.info(deadline_s=INFO_S)
+
     async def _ask(self) -> None:
         try:
-            info = await self._engine.info(deadline_s=INFO_S)
+            info = await self._info()
         except EngineUnreachable:
             # Nobody listens: that is a fact now, not the silence of a busy engine. A pod whose swap
             # ends with a dead engine must not be put in on what it answered a second ago.

@@ -13,6 +13,9 @@ from typing import Final
 
 #: Reason of an EngineStateUnknown of Finish: the weights were finalised, only the label was not set.
 LABEL_NOT_SET: Final = "LabelNotSet"
+#: Reason of EngineStateUnknown where the connection was cut under the call: whether anybody
+#: listens is known only by asking again.
+CONNECTION_CUT: Final = "Unavailable"
 
 
 class EngineError(Exception):

@@ -15,7 +15,7 @@ SWAPS = 6
 #: A swap takes about 100 ms here: the kill falls into any part of it.
 LONGEST_S = 0.15
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.faults]
 
 
 async def swap_and_kill(pod: OnePod, name: str, txn: str, after_s: float) -> pb.Transaction | None:

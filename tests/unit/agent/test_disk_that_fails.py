@@ -11,7 +11,7 @@ from faultydisk import Fault
 from faultypod import FaultyPod
 from localcluster.waiting import eventually
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.faults]
 SOON = 20.0
 
 

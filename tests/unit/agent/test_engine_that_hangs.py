@@ -7,7 +7,7 @@ import pytest
 from misbehaving import Misbehaving, fault, misbehaving
 from weightrollout.api.swap import SwapPhase
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.faults]
 
 
 @pytest.fixture(scope="module")

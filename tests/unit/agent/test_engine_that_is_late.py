@@ -8,7 +8,7 @@ from localcluster.waiting import eventually
 from misbehaving import Misbehaving, fault, misbehaving
 from onepod import ENDS_S
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.faults]
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from weightrollout.engine.vllm_grpc import VllmGrpc
 from weightrollout.handover import files
 from weightrollout.wire.agent import agent_pb2 as pb
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.faults]
 
 RECEIPTS = {
     "lie_receipt": "wrong checksum",

@@ -12,7 +12,7 @@ from weightrollout.swap import machine
 from weightrollout.swap.records import Answer, Holds, Step
 from weightrollout.swap.table import ROWS, Case, Row, Sight, row_for
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.faults]
 
 OLD, GONE, WHOLE = Holds
 OK, REFUSED, UNKNOWN, WRONG, UNLABELLED = Answer

@@ -10,7 +10,7 @@ from faultypod import FaultyPod
 from localcluster.waiting import eventually
 from onepod import Refusal
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.faults]
 SOON = 20.0
 #: Journal writes of one swap: begun, Pause, Start, Update, Finish, Resume, ended.
 WRITES = 7

@@ -11,7 +11,7 @@ from onepod import OnePod, Refusal, one_pod
 from weightrollout.agent import alone_driver, main
 from weightrollout.wire.agent import agent_pb2 as pb
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.faults]
 
 SOON = ("--alone-after-seconds=0.5",)
 

@@ -11,7 +11,7 @@ from checkpoints import qwen3_shapes
 from faultydisk import small_volume, unavailable
 from onepod import AgentProcess, OnePod, one_pod
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.faults]
 #: Room for one image of the tiny checkpoint and not for two.
 SIZE = "size=300k"
 CGROUPS = (Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup"))
