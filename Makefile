@@ -37,7 +37,7 @@ generate: $(READY) ## stubs, CRD and API reference from their sources
 	$(PY) proto/generate.py
 	$(PY) -m weightrollout.api.generate --write
 
-test: check test-unit test-contract test-cluster ## every tier that this machine can run
+test: check test-unit test-contract test-cluster ## check and every steady tier that this machine can run (not: faults, chaos)
 
 test-unit: $(READY) ## unit, property and story tests: anywhere, some minutes
 	$(PYTEST) -m 'not faults' tests/unit tests/property
