@@ -25,6 +25,7 @@ from google.protobuf.message import Message
 
 import checkpoints
 from reports import report_of
+from weightrollout.handover.records import BACKEND
 from weightrollout.agent.engine_watch import EngineWatch
 from weightrollout.agent.presence import Presence
 from weightrollout.agent.restart import Restarter
@@ -32,7 +33,6 @@ from weightrollout.agent.service import REFUSAL_KEY, AgentService, Desk
 from weightrollout.agent.stage import Stager
 from weightrollout.agent.state import Bell, Board
 from weightrollout.agent.swaps import Parts, Swaps
-from weightrollout.api.names import ENGINE_BACKEND
 from weightrollout.api.spec import PauseMode
 from weightrollout.clock import SystemClock
 from weightrollout.engine.errors import EngineRefused
@@ -62,7 +62,7 @@ class StubbornEngine:
     """An engine with our backend that refuses every change, so that a swap ends before its pause."""
 
     async def info(self, *, deadline_s: float) -> EngineInfo:
-        return EngineInfo("engine-1", "0.33.0", ENGINE_BACKEND, 1)
+        return EngineInfo("engine-1", "0.33.0", BACKEND, 1)
 
     async def model(self, *, deadline_s: float) -> str:
         return "m"

@@ -7,11 +7,12 @@ from typing import Final
 from weightrollout.agent import stable as stable_file
 from weightrollout.agent.engine_watch import EngineSight, incompatible, read_reports, was_visited
 from weightrollout.agent.state import is_baseline, loaded
-from weightrollout.api.names import ENGINE_BACKEND, STABLE_KEY
+from weightrollout.api.names import STABLE_KEY
 from weightrollout.clock import SystemClock
 from weightrollout.engine.protocol import EngineInfo
 from weightrollout.handover import files, records
 from weightrollout.handover.records import (
+    BACKEND,
     PAGE,
     Block,
     BlockSum,
@@ -90,7 +91,7 @@ def report(data: bytes, folder: Path) -> str:
     found = read_reports(folder)
     if not found:
         return "Ignored"
-    refusal = incompatible(EngineInfo(INSTANCE, "0.33.0", ENGINE_BACKEND, 1), found)
+    refusal = incompatible(EngineInfo(INSTANCE, "0.33.0", BACKEND, 1), found)
     found[0].plan.plan_id()
     return "Fits" if refusal is None else refusal.reason
 

@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from modelled.strikes import Boundaries, Victim
-from weightrollout.api.names import BASELINE_VERSION, ENGINE_BACKEND
+from weightrollout.handover.records import BACKEND
+from weightrollout.api.names import BASELINE_VERSION
 from weightrollout.api.spec import PauseMode
 from weightrollout.api.swap import FailureClass
 from weightrollout.engine.errors import (
@@ -166,7 +167,7 @@ class Door:
 
     async def info(self, *, deadline_s: float) -> EngineInfo:
         await self._call("GetServerInfo", self._nothing, waits=False)
-        return EngineInfo(self._engine.instance, "0.33.0", ENGINE_BACKEND, 1)
+        return EngineInfo(self._engine.instance, "0.33.0", BACKEND, 1)
 
     async def model(self, *, deadline_s: float) -> str:
         return "model"

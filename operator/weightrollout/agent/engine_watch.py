@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from weightrollout.agent.reasons import IncompatibleReason
-from weightrollout.api.names import BASELINE_VERSION, ENGINE_BACKEND
+from weightrollout.api.names import BASELINE_VERSION
 from weightrollout.clock import Clock
 from weightrollout.engine.errors import (
     CONNECTION_CUT,
@@ -24,7 +24,7 @@ from weightrollout.engine.errors import (
 )
 from weightrollout.engine.protocol import Engine, EngineInfo
 from weightrollout.handover import records
-from weightrollout.handover.records import EngineReport, HandoverError, Prepared, Receipt
+from weightrollout.handover.records import BACKEND, EngineReport, HandoverError, Prepared, Receipt
 from weightrollout.weights.preflight import Refusal, engine_refusal
 
 #: The readiness probe's period is 1 s: two questions in each.
@@ -209,11 +209,11 @@ def incompatible(info: EngineInfo, reports: Sequence[EngineReport]) -> Refusal |
             f"vLLM {info.engine_version or 'of unknown version'} has no weight-transfer calls:"
             f" 0.28 is the first that does",
         )
-    if info.transfer_backend != ENGINE_BACKEND:
+    if info.transfer_backend != BACKEND:
         return Refusal(
             IncompatibleReason.NO_TRANSFER_BACKEND,
             f"weight transfer is {info.transfer_backend or 'not configured'}: start vLLM with"
-            f""" --weight-transfer-config '{{"backend": "{ENGINE_BACKEND}"}}'""",
+            f""" --weight-transfer-config '{{"backend": "{BACKEND}"}}'""",
         )
     return engine_refusal(reports, info.instance)
 

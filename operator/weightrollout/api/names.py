@@ -36,8 +36,7 @@ VOLUME_STAGING: Final = "weightrollout-staging"
 VOLUME_HANDOVER: Final = "weightrollout-handover"
 VOLUME_STABLE: Final = "weightrollout-stable"
 
-#: The weight-transfer backend's name in vLLM, and the label that a vLLM engine is born with.
-ENGINE_BACKEND: Final = "weightrollout"
+#: The label that a vLLM engine is born with.
 BASELINE_VERSION: Final = "default"
 
 #: A CR's name goes into label values and into "<name>.weightrollout" and "<name>-<hash>".

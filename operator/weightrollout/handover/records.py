@@ -14,7 +14,12 @@ from typing import Any, Final, TypeVar
 T = TypeVar("T")
 
 SCHEMA: Final = 1
+#: The plugin's name as a weight-transfer backend of vLLM.
+BACKEND: Final = "weightrollout"
 PAGE: Final = 4096
+#: How a block gets into live parameters: copied in place; packed before the pause and exchanged in
+#: it; packed in the pause; by vLLM's own reload.
+PATHS: Final = ("direct", "flip", "repack", "layerwise")
 #: A report of a model with 100,000 tensors is about 50 MB; what is longer is not read.
 MAX_BYTES: Final = 256 << 20
 #: Sizes and offsets fit into what a file system and a C call take.
@@ -53,7 +58,7 @@ class Block:
     parameter: str
     offset: int  # in the image, page aligned
     bytes: int
-    path: str  # "direct": copied in place. Others come with their issues.
+    path: str  # one of PATHS
     pieces: tuple[Piece, ...]
 
 
@@ -93,6 +98,8 @@ class EngineReport:
     free_bytes: int | None
     tensors: tuple[TensorFact, ...]
     plan: LoadPlan
+    refusal_reason: str = ""  # CamelCase: why the plugin cannot swap this engine
+    refusal_message: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from weightrollout.handover.records import EngineReport, TensorFact
+from weightrollout.handover.records import PATHS, EngineReport, TensorFact
 from weightrollout.weights import layout
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.manifest import Manifest, TensorEntry
@@ -205,13 +205,19 @@ def _draft(report: EngineReport, _: str) -> Refusal | None:
 
 def _path(report: EngineReport, _: str) -> Refusal | None:
     for block in report.plan.blocks:
-        if block.path != "direct":
+        if block.path not in PATHS:
             return Refusal(
                 "LoadPathUnsupported",
                 f"rank {report.rank}: parameter {block.parameter} loads by {block.path!r};"
-                " only 'direct' is supported",
+                f" supported are {', '.join(PATHS)}",
             )
     return None
+
+
+def _refused(report: EngineReport, _: str) -> Refusal | None:
+    if not report.refusal_reason:
+        return None
+    return Refusal(report.refusal_reason, f"rank {report.rank}: {report.refusal_message}")
 
 
 def _plan(report: EngineReport, _: str) -> Refusal | None:
@@ -223,6 +229,7 @@ def _plan(report: EngineReport, _: str) -> Refusal | None:
 #: In this order; the first refusal of any rank is the answer.
 _GATES: Final[tuple[Callable[[EngineReport, str], Refusal | None], ...]] = (
     _instance,
+    _refused,
     _unknown,
     _eplb,
     _kv_connector,

@@ -1,0 +1,290 @@
+"""The weight-transfer backend: vLLM's lifecycle calls, one worker's side.
+
+Init answers in milliseconds and prepares on a thread; Start, Update and Finish run in the pause.
+An Update changes nothing unless this very transaction was prepared, so that a process which was
+started in the middle of somebody's swap refuses it.
+"""
+
+import dataclasses
+import json
+import logging
+import os
+import secrets
+import threading
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from torch import nn
+from vllm.distributed.weight_transfer.base import (
+    WeightTransferEngine,
+    WeightTransferInitInfo,
+    WeightTransferUpdateInfo,
+)
+
+from weightrollout.handover import files, records
+from weightrollout.handover.records import (
+    HandoverError,
+    InitInfo,
+    LoadPlan,
+    Prepared,
+    Receipt,
+    UpdateInfo,
+)
+from weightrollout.plugin import exit_watch, recording, registration, report
+from weightrollout.plugin.cores import spare_cores
+from weightrollout.plugin.paths import PATHS, PathError
+from weightrollout.plugin.paths import Path as LoadPath
+from weightrollout.plugin.region import Region, RegionError
+from weightrollout.plugin.shadow import ShadowError
+from weightrollout.plugin.subject import Subject, SubjectError
+
+#: Mount points of the two volumes, in the engine's container.
+HANDOVER: Final = "WEIGHTROLLOUT_HANDOVER"
+STAGING: Final = "WEIGHTROLLOUT_STAGING"
+#: Take this path whatever the plan says: for comparisons.
+FORCED_PATH: Final = "WEIGHTROLLOUT_PATH"
+
+log = logging.getLogger(__name__)
+
+
+@dataclasses.dataclass
+class Init(WeightTransferInitInfo):
+    info: InitInfo
+
+
+@dataclasses.dataclass
+class Update(WeightTransferUpdateInfo):
+    info: UpdateInfo
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Ready:
+    """A prepared transaction."""
+
+    info: InitInfo
+    path: LoadPath
+    receipt: Receipt  # complete but for the time
+
+
+class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
+    init_info_cls = Init
+    update_info_cls = Update
+
+    def __init__(
+        self, config: Any, vllm_config: Any, device: torch.device, model: nn.Module
+    ) -> None:
+        super().__init__(config, vllm_config, device, model)
+        self._handover = Path(_volume(HANDOVER))
+        self._staging = Path(_volume(STAGING))
+        self._rank, self._world = report.place(vllm_config)
+        self._lock = threading.Lock()
+        self._ready: Ready | None = None
+        self._newest = ""  # transaction of the newest Init: an older thread must not overwrite it
+        self._active: LoadPath | None = None
+        self._subject: Subject | None = None
+        self._plan = LoadPlan(self._rank, 0, ())
+        self._announce()
+        exit_watch.watch(self._handover, vllm_config.instance_id)
+
+    # -- at load ----------------------------------------------------------------------------
+
+    def _announce(self) -> None:
+        """Write the report. An engine that cannot be swapped says why, and serves."""
+        self._remove_old_answers()
+        refusal = ("", "")
+        try:
+            why = registration.untested()
+            if why:
+                raise SubjectError("EngineUntested", why)
+            with torch.no_grad():
+                self._subject = self._understand()
+        except SubjectError as error:
+            refusal = (error.reason, str(error))
+        except Exception as error:  # a bug of ours must not keep an engine from serving
+            log.exception("weightrollout: the model was not understood")
+            refusal = ("PluginCrashed", repr(error))
+        if refusal[0]:
+            log.warning("weightrollout: this engine cannot be swapped: %s: %s", *refusal)
+        found = report.report_of(
+            self.vllm_config,
+            rank=self._rank,
+            world_size=self._world,
+            boot_nonce=secrets.token_hex(8),
+            facts=self._subject.facts if self._subject else (),
+            plan=self._plan,
+            refusal=refusal,
+        )
+        records.write(files.report(self._handover, self._rank), found)
+
+    def _understand(self) -> Subject:
+        subject = Subject.of(
+            self.model, self.model_config, recording.record_of(self.model), whole=True
+        )
+        path = subject.path(
+            os.environ.get(FORCED_PATH, ""),
+            report.free_bytes(self.vllm_config),
+            by_reference=_by_reference(self.vllm_config),
+        )
+        self._plan = subject.plan(self._rank, path)
+        return subject
+
+    def _remove_old_answers(self) -> None:
+        """Of this rank, by earlier processes: the other ranks remove their own."""
+        self._handover.mkdir(parents=True, exist_ok=True)
+        for pattern in (
+            f"report-rank{self._rank}.json",
+            f"prepared-*-rank{self._rank}.json",
+            f"receipt-*-rank{self._rank}.json",
+        ):
+            for path in self._handover.glob(pattern):
+                path.unlink(missing_ok=True)
+
+    # -- calls ------------------------------------------------------------------------------
+
+    def parse_init_info(self, init_dict: dict[str, Any]) -> Init:
+        return Init(_parsed(InitInfo, init_dict))
+
+    def parse_update_info(self, update_dict: dict[str, Any]) -> Update:
+        return Update(_parsed(UpdateInfo, update_dict))
+
+    def init_transfer_engine(self, init_info: Init) -> None:
+        """Answers at once; `prepared` tells when and how it ended."""
+        info = init_info.info
+        with self._lock:
+            self._ready = None
+            self._newest = info.txn
+        threading.Thread(
+            target=self._prepare, args=(info,), name="weightrollout-prepare", daemon=True
+        ).start()
+
+    def start_weight_update(self) -> None:
+        with self._lock:
+            ready = self._ready
+        if ready is None:
+            raise RuntimeError("no transaction is prepared in this process: send Init first")
+        self._active = ready.path
+        ready.path.start()
+
+    def update_weights(self, update_info: dict[str, Any]) -> None:
+        info = self.parse_update_info(update_info).info
+        ready = self._ready
+        if ready is None or (ready.info.txn, ready.info.digest) != (info.txn, info.digest):
+            raise RuntimeError(f"transaction {info.txn} is not prepared for {info.digest}")
+        begun = time.monotonic()
+        ready.path.guard()
+        ready.path.apply()
+        if self.device.type != "cpu":
+            torch.accelerator.synchronize()
+        millis = 1000 * (time.monotonic() - begun)
+        receipt = dataclasses.replace(ready.receipt, millis=millis)
+        records.write(files.receipt(self._handover, info.txn, self._rank), receipt)
+
+    def receive_weights(self, update_info: Update) -> None:
+        raise NotImplementedError("update_weights does it all")
+
+    def finish_weight_update(self) -> None:
+        active, self._active = self._active, None
+        if active is not None:
+            active.finish()
+            threading.Thread(target=active.free, name="weightrollout-free", daemon=True).start()
+
+    def shutdown(self) -> None:
+        with self._lock:
+            self._ready, self._newest = None, ""
+
+    # -- the thread of a preparation ----------------------------------------------------------
+
+    def _prepare(self, info: InitInfo) -> None:
+        cores = spare_cores()
+        if cores:
+            os.sched_setaffinity(0, cores)  # of this thread: the worker's own core stays free
+        try:
+            ready = self._made_ready(info)
+        except (RegionError, SubjectError) as error:
+            return self._answer(info, error.reason, str(error))
+        except ShadowError as error:
+            return self._answer(info, "ModelChanged", str(error))
+        except PathError as error:
+            return self._answer(info, "PlanStale", str(error))
+        except Exception as error:  # must be told: the agent waits
+            log.exception("weightrollout: %s was not prepared", info.txn)
+            return self._answer(info, "PluginCrashed", repr(error))
+        with self._lock:
+            if self._newest != info.txn:
+                return None
+            self._ready = ready
+        return self._answer(info, "", "")
+
+    def _made_ready(self, info: InitInfo) -> Ready:
+        if self._subject is None:
+            raise SubjectError("EngineIncompatible", "this engine's report says why")
+        path_name = self._plan.blocks[0].path if self._plan.blocks else "direct"
+        facts = {fact.name: fact for fact in self._subject.facts}
+        region = Region(self._staging / info.region, info.digest, self._plan, facts)
+        region.populate()
+        sums = region.sums()
+        path = PATHS[path_name](self._subject, region, self._process)
+        with torch.no_grad():
+            path.prepare()
+        return Ready(
+            info,
+            path,
+            Receipt(
+                txn=info.txn,
+                rank=self._rank,
+                instance=self.vllm_config.instance_id,
+                digest=info.digest,
+                plan_id=Path(info.region).name,
+                names=tuple(sorted(self._plan.consumed())),
+                blocks=sums,
+                pointers_ok=True,
+                path=path_name,
+                millis=0.0,
+            ),
+        )
+
+    def _process(self, model: nn.Module) -> None:
+        from vllm.config import set_current_vllm_config
+        from vllm.model_executor.model_loader.utils import process_weights_after_loading
+
+        assert self._subject is not None
+        with set_current_vllm_config(self.vllm_config):
+            process_weights_after_loading(model, self._subject.model_config, self.device)
+
+    def _answer(self, info: InitInfo, reason: str, message: str) -> None:
+        if reason:
+            log.warning("weightrollout: %s was not prepared: %s: %s", info.txn, reason, message)
+        prepared = Prepared(
+            txn=info.txn,
+            rank=self._rank,
+            instance=self.vllm_config.instance_id,
+            digest=info.digest,
+            ok=not reason,
+            reason=reason,
+            message=message,
+        )
+        records.write(files.prepared(self._handover, info.txn, self._rank), prepared)
+
+
+def _volume(variable: str) -> str:
+    folder = os.environ.get(variable, "")
+    if not folder:
+        raise RuntimeError(
+            f"weightrollout: {variable} is not set: it names the mount point of the volume that the"
+            " engine shares with weightrollout-agent"
+        )
+    return folder
+
+
+def _parsed(kind: type[Any], body: dict[str, Any]) -> Any:
+    try:
+        return records.loads(kind, json.dumps(body).encode())
+    except HandoverError as error:
+        raise ValueError(f"Invalid {kind.__name__} for WeightRolloutEngine: {error}") from error
+
+
+def _by_reference(vllm_config: Any) -> bool:
+    """Compiled code and captured graphs remember addresses; eager Python looks them up."""
+    return bool(vllm_config.model_config.enforce_eager)

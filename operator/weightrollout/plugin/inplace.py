@@ -1,0 +1,185 @@
+"""Can the live tensors be filled where they are? Proven per tensor, never assumed per class.
+
+Yes, when loading is nothing but copies (the trace), each element is written exactly once, nothing
+was derived from the weights afterwards, the live tensor still has the layout it was born with, and
+its bytes equal those of the checkpoint it was loaded from.
+"""
+
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from weightrollout.plugin.birth import (
+    RUNTIME,
+    Birth,
+    Keep,
+    Ref,
+    Slot,
+    Table,
+    Template,
+    Thing,
+    is_satellite,
+)
+from weightrollout.plugin.recording import Record
+from weightrollout.plugin.shadow import TABLES, Shadow
+from weightrollout.plugin.tracing import Filling, Piece, coverage
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A live tensor, and what fills it."""
+
+    name: str
+    tensor: torch.Tensor
+    offset: int  # of the tensor in the storage it was traced in, in elements
+    pieces: tuple[Piece, ...]
+
+    def view(self, piece: Piece) -> torch.Tensor:
+        """The part of the live tensor that the piece fills."""
+        at = self.tensor.storage_offset() + piece.offset - self.offset
+        return self.tensor.data.as_strided(piece.shape, piece.stride, at)
+
+
+@dataclass(frozen=True, slots=True)
+class InPlace:
+    targets: tuple[Target, ...]
+    why: str  # why not, with the layer; "" when all can be
+
+
+def analyse(
+    model: nn.Module,
+    record: Record,
+    shadow: Shadow,
+    fillings: Mapping[int, Filling],
+    untraceable: str,
+) -> InPlace:
+    if untraceable:
+        return InPlace((), untraceable)
+    for layer, _, name in derived(record.birth):
+        return InPlace((), f"{layer}: {name} was made from the weights")
+    targets, why = _targets(shadow, fillings)
+    return InPlace(targets, why or _disproof(model, record, targets))
+
+
+def source(piece: Piece, tensor: torch.Tensor) -> torch.Tensor:
+    """The view of a whole checkpoint tensor that the piece copies."""
+    at = tensor.storage_offset() + piece.source_offset
+    return tensor.as_strided(piece.shape, piece.source_stride, at)
+
+
+def _targets(shadow: Shadow, fillings: Mapping[int, Filling]) -> tuple[tuple[Target, ...], str]:
+    found: dict[int, Target] = {}
+    for name, live, traced in _tensors(shadow):
+        filling = fillings.get(traced.untyped_storage()._cdata)
+        if filling is None or traced.numel() == 0:
+            continue
+        known = found.get(traced.untyped_storage()._cdata)
+        if known is not None:
+            if known.tensor.untyped_storage()._cdata != live.untyped_storage()._cdata:
+                return (), f"{name} was one with {known.name} and is its own tensor now"
+            continue
+        layout = (tuple(traced.shape), tuple(traced.stride()), traced.storage_offset())
+        why = filling.why or coverage(filling, *layout)
+        if not why and (live.shape, live.stride(), live.dtype) != (
+            traced.shape,
+            traced.stride(),
+            traced.dtype,
+        ):
+            why = "the live tensor has another layout than the loader fills"
+        if why:
+            return (), f"{name}: {why}"
+        found[traced.untyped_storage()._cdata] = Target(
+            name, live, traced.storage_offset(), tuple(filling.pieces)
+        )
+    return tuple(found.values()), ""
+
+
+def _tensors(shadow: Shadow) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
+    """(name, live, traced) of all parameters and buffers that are there in both."""
+    names = {id(module): name for name, module in shadow.model.named_modules()}
+    for pair in shadow.pairs:
+        if not isinstance(pair.live, nn.Module):
+            continue
+        for table in ("_parameters", "_buffers"):
+            live = vars(pair.live)[table]
+            for name, traced in vars(pair.shadow)[table].items():
+                if traced is not None and live.get(name) is not None:
+                    yield f"{names.get(id(pair.shadow), '')}.{name}".lstrip("."), live[name], traced
+
+
+def _disproof(model: nn.Module, record: Record, targets: tuple[Target, ...]) -> str:
+    """Compare live bytes with the checkpoint's, read again: a hook that shuffles would show."""
+    if record.again is None:
+        return "the checkpoint cannot be read a second time"
+    by_source: dict[str, list[tuple[Target, Piece]]] = {}
+    for target in targets:
+        for piece in target.pieces:
+            if piece.source is not None:
+                by_source.setdefault(piece.source, []).append((target, piece))
+    for name, tensor in record.again(model):
+        for target, piece in by_source.get(name, ()):
+            if not _equal(target.view(piece), source(piece, tensor)):
+                return f"{target.name}: the live bytes are not those of {name}"
+    return ""
+
+
+def _equal(live: torch.Tensor, wanted: torch.Tensor) -> bool:
+    wanted = wanted.to(device=live.device, dtype=live.dtype).contiguous()
+    return torch.equal(live.contiguous().view(torch.uint8), wanted.view(torch.uint8))
+
+
+def derived(birth: Birth | None) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """(layer, its attributes, name) of what was made from weights after they were loaded."""
+    for thing in birth.things.values() if birth is not None else ():
+        live = thing.live()
+        if live is None:
+            continue
+        for name, value in vars(live).items():
+            if name in TABLES or name in RUNTIME or _unchanged(thing, name, value):
+                continue
+            if _holds_state(value, set()):
+                yield str(getattr(live, "prefix", "") or type(live).__name__), vars(live), name
+
+
+def _unchanged(thing: Thing, name: str, value: Any) -> bool:
+    template: Template | None = thing.attributes.get(name)
+    match template:
+        case Keep():
+            return template.value is value
+        case Ref() | Slot() | Table():
+            return isinstance(value, nn.Module | torch.Tensor | dict) or is_satellite(value)
+        case None:
+            return False
+    return True
+
+
+def _holds_state(value: Any, seen: set[int]) -> bool:
+    """A tensor in it, or a thing of which nobody can say what is in it."""
+    if id(value) in seen or value is None:
+        return False
+    seen.add(id(value))
+    match value:
+        case torch.Tensor():
+            return value.numel() > 1
+        case bool() | int() | float() | str() | bytes() | type() | torch.dtype() | torch.device():
+            return False
+        case list() | tuple() | set() | frozenset():
+            return any(_holds_state(each, seen) for each in value)
+        case dict():
+            return any(_holds_state(each, seen) for each in value.values())
+        case types.FunctionType():
+            cells = value.__closure__ or ()
+            return any(_holds_state(cell.cell_contents, seen) for cell in cells)
+        case types.BuiltinFunctionType() | types.ModuleType():
+            return False
+        case types.MethodType():
+            return _holds_state(value.__self__, seen)
+        case nn.Module():
+            return False
+    if is_satellite(value):
+        return any(_holds_state(each, seen) for each in vars(value).values())
+    return True

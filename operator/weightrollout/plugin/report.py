@@ -1,0 +1,80 @@
+"""What this engine says about itself: an EngineReport, from vLLM's own configuration.
+
+What cannot be found out is None: the agent refuses it, it does not guess.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import weightrollout
+from weightrollout.handover.records import EngineReport, LoadPlan, TensorFact
+from weightrollout.plugin import memory
+from weightrollout.weights import digest
+
+
+def report_of(
+    vllm_config: Any,
+    *,
+    rank: int,
+    world_size: int,
+    boot_nonce: str,
+    facts: tuple[TensorFact, ...],
+    plan: LoadPlan,
+    refusal: tuple[str, str],
+) -> EngineReport:
+    import vllm
+
+    return EngineReport(
+        rank=rank,
+        world_size=world_size,
+        instance=vllm_config.instance_id,
+        boot_nonce=boot_nonce,
+        engine_version=vllm.__version__,
+        plugin_version=weightrollout.__version__,
+        model=str(vllm_config.model_config.model),
+        file_hashes=_file_hashes(vllm_config),
+        quantisation=vllm_config.model_config.quantization or "",
+        eplb=_flag(vllm_config, "parallel_config", "enable_eplb"),
+        kv_connector=_kv_connector(vllm_config),
+        draft=vllm_config.speculative_config is not None,
+        loras=0,  # loaded ones are asked of the engine; at load there is none
+        free_bytes=free_bytes(vllm_config),
+        tensors=facts,
+        plan=plan,
+        refusal_reason=refusal[0],
+        refusal_message=refusal[1],
+    )
+
+
+def place(vllm_config: Any) -> tuple[int, int]:
+    """(rank, number of ranks), over all data parallel replicas."""
+    parallel = vllm_config.parallel_config
+    replicas = parallel.data_parallel_size
+    rank = parallel.data_parallel_index * parallel.world_size + parallel.rank
+    return rank, replicas * parallel.world_size
+
+
+def free_bytes(vllm_config: Any) -> int | None:
+    """What the process may still take once the KV cache is there."""
+    available = memory.available_bytes()
+    if available is None or torch.device(vllm_config.device_config.device).type != "cpu":
+        return available
+    return max(0, available - (vllm_config.cache_config.kv_cache_memory_bytes or 0))
+
+
+def _file_hashes(vllm_config: Any) -> dict[str, str]:
+    folder = Path(vllm_config.model_config.model)
+    return digest.metadata_hashes(folder) if folder.is_dir() else {}
+
+
+def _flag(config: Any, *names: str) -> bool | None:
+    for name in names:
+        config = getattr(config, name, None)
+    return config if isinstance(config, bool) else None
+
+
+def _kv_connector(vllm_config: Any) -> str:
+    transfer = vllm_config.kv_transfer_config
+    return "" if transfer is None else str(transfer.kv_connector or "")
