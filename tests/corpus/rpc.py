@@ -25,7 +25,6 @@ from google.protobuf.message import Message
 
 import checkpoints
 from reports import report_of
-from weightrollout.handover.records import BACKEND
 from weightrollout.agent.engine_watch import EngineWatch
 from weightrollout.agent.presence import Presence
 from weightrollout.agent.restart import Restarter
@@ -38,6 +37,7 @@ from weightrollout.clock import SystemClock
 from weightrollout.engine.errors import EngineRefused
 from weightrollout.engine.protocol import EngineInfo, EngineLoad
 from weightrollout.handover import files, records
+from weightrollout.handover.records import BACKEND
 from weightrollout.metrics import Door, Metrics
 from weightrollout.swap.journal import FILE, Journal
 from weightrollout.weights import digest

@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from modelled.strikes import Boundaries, Victim
-from weightrollout.handover.records import BACKEND
 from weightrollout.api.names import BASELINE_VERSION
 from weightrollout.api.spec import PauseMode
 from weightrollout.api.swap import FailureClass
@@ -20,6 +19,7 @@ from weightrollout.engine.errors import (
     EngineUnreachable,
 )
 from weightrollout.engine.protocol import EngineInfo, EngineLoad
+from weightrollout.handover.records import BACKEND
 from weightrollout.swap.backends.protocol import BackendError, Transfer
 from weightrollout.swap.records import Answer, Failure
 

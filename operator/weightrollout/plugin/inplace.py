@@ -129,7 +129,7 @@ def _disproof(model: nn.Module, record: Record, targets: tuple[Target, ...]) -> 
 
 def _equal(live: torch.Tensor, wanted: torch.Tensor) -> bool:
     wanted = wanted.to(device=live.device, dtype=live.dtype).contiguous()
-    return torch.equal(live.contiguous().view(torch.uint8), wanted.view(torch.uint8))
+    return bool(torch.equal(live.contiguous().view(torch.uint8), wanted.view(torch.uint8)))
 
 
 def derived(birth: Birth | None) -> Iterator[tuple[str, dict[str, Any], str]]:
@@ -164,7 +164,7 @@ def _holds_state(value: Any, seen: set[int]) -> bool:
     seen.add(id(value))
     match value:
         case torch.Tensor():
-            return value.numel() > 1
+            return bool(value.numel() > 1)
         case bool() | int() | float() | str() | bytes() | type() | torch.dtype() | torch.device():
             return False
         case list() | tuple() | set() | frozenset():

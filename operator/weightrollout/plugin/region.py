@@ -95,7 +95,7 @@ class Region:
         if self._bytes is None or tensor.device.type != "cpu":
             return False
         begin = self._bytes.data_ptr()
-        return begin <= tensor.data_ptr() < begin + self._bytes.numel()
+        return bool(begin <= tensor.data_ptr() < begin + self._bytes.numel())
 
     def _view(self, offset: int, size: int, fact: TensorFact) -> torch.Tensor:
         dtype = DTYPES[fact.dtype]

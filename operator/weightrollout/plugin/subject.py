@@ -163,7 +163,7 @@ def _shared_names(model: nn.Module) -> dict[str, tuple[str, ...]]:
 
 
 def _bytes(given: Given) -> int:
-    count = given.dtype.itemsize
+    count: int = given.dtype.itemsize
     for size in given.shape:
         count *= size
     return count

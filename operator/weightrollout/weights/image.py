@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from weightrollout.handover import files
-from weightrollout.handover.records import BlockSum, LoadPlan, RankImage
+from weightrollout.handover.records import Block, BlockSum, LoadPlan, RankImage
 from weightrollout.weights import checksum
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.layout import Copy
@@ -27,17 +27,20 @@ class ImageWriter:
         """Take the space of all ranks now. Raises StagingSpaceTooSmall before a byte is written."""
         self._folder = folder
         self._plans = tuple(plans)
+        #: Rank -> the first rank whose image has the same bytes: it is written once, and linked.
+        self._written_as = _first_alike(plans)
         self._files: dict[int, int] = {}
         # list.append needs no lock
         self._parts: dict[tuple[int, int], list[checksum.Part]] = {
             (plan.rank, block): [] for plan in plans for block in range(len(plan.blocks))
         }
-        need = sum(plan.image_bytes for plan in plans)
+        need = sum(plan.image_bytes for plan in plans if self._is_written(plan.rank))
         try:
             with staging_failures(folder, need):
                 _check_space(folder, need)
                 for plan in plans:
-                    self._reserve(plan)
+                    if self._is_written(plan.rank):
+                        self._reserve(plan)
         except BaseException:
             self.close()
             raise
@@ -59,6 +62,8 @@ class ImageWriter:
 
     def write(self, copy: Copy, data: memoryview) -> None:
         """Put `data`, which is what `copy` names, where it belongs."""
+        if not self._is_written(copy.rank):
+            return
         with staging_failures(self._folder, len(data)):
             done = 0
             while done < len(data):
@@ -72,6 +77,10 @@ class ImageWriter:
         with staging_failures(self._folder, 0):
             for descriptor in self._files.values():
                 os.fsync(descriptor)
+            for rank, first in self._written_as.items():
+                if rank != first:
+                    here = files.rank_image(self._folder, rank)
+                    here.hardlink_to(files.rank_image(self._folder, first))
         return tuple(
             RankImage(
                 plan.rank,
@@ -83,16 +92,26 @@ class ImageWriter:
 
     def _block_sum(self, plan: LoadPlan, number: int) -> BlockSum:
         block = plan.blocks[number]
-        size, crc32 = checksum.whole(self._parts[plan.rank, number])
+        size, crc32 = checksum.whole(self._parts[self._written_as[plan.rank], number])
         if size != block.bytes:
             raise ValueError(f"{block.parameter}: {size} of {block.bytes} bytes were written")
         return BlockSum(block.parameter, size, crc32)
+
+    def _is_written(self, rank: int) -> bool:
+        return self._written_as[rank] == rank
 
     def _reserve(self, plan: LoadPlan) -> None:
         path = files.rank_image(self._folder, plan.rank)
         self._files[plan.rank] = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
         if plan.image_bytes:
             os.posix_fallocate(self._files[plan.rank], 0, plan.image_bytes)
+
+
+def _first_alike(plans: Sequence[LoadPlan]) -> dict[int, int]:
+    first: dict[tuple[int, tuple[Block, ...]], int] = {}
+    return {
+        plan.rank: first.setdefault((plan.image_bytes, plan.blocks), plan.rank) for plan in plans
+    }
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import pytest
 
 import checkpoints
 from reports import report_of, sharded_reports
-from weightrollout.handover.records import EngineReport, LoadPlan
+from weightrollout.handover.records import PATHS, EngineReport, LoadPlan
 from weightrollout.weights.preflight import engine_refusal
 
 INSTANCE = "engine-1"
@@ -97,9 +97,23 @@ def _with_plan(report: EngineReport, plan: LoadPlan) -> list[EngineReport]:
     return [replace(report, plan=plan)]
 
 
-def test_parameter_that_does_not_load_directly_is_refused(report: EngineReport) -> None:
+def test_engine_whose_plugin_refuses_is_refused_in_its_words(report: EngineReport) -> None:
+    odd = replace(report, refusal_reason="LayerNotPlain", refusal_message="lm_head was packed")
+    found = engine_refusal([odd], odd.instance)
+    assert found is not None
+    assert (found.reason, found.message) == ("LayerNotPlain", "rank 0: lm_head was packed")
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_path_of_the_plugin_is_let_through(report: EngineReport, path: str) -> None:
     first, *rest = report.plan.blocks
-    plan = replace(report.plan, blocks=(replace(first, path="repack"), *rest))
+    plan = replace(report.plan, blocks=(replace(first, path=path), *rest))
+    assert engine_refusal(_with_plan(report, plan), report.instance) is None
+
+
+def test_path_that_nobody_knows_is_refused(report: EngineReport) -> None:
+    first, *rest = report.plan.blocks
+    plan = replace(report.plan, blocks=(replace(first, path="wishful"), *rest))
     assert _reason(_with_plan(report, plan)) == "LoadPathUnsupported"
 
 

@@ -3,6 +3,7 @@
 import json
 import threading
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,16 @@ def test_image_of_each_rank_holds_its_columns(store: Store, tmp_path: Path, coun
         for block in report.plan.blocks:
             want = source_bytes(folder, report, block.parameter)
             assert block_bytes(region, report, block.parameter) == want
+
+
+def test_ranks_that_take_the_same_bytes_share_them(store: Store, folder: Path) -> None:
+    first = replace(report_of(folder), world_size=2)
+    second = replace(first, rank=1, plan=replace(first.plan, rank=1))
+    index = stage(store, folder, [first, second])
+    region = store.region(index.digest, index.plan_id)
+    one, other = (files.rank_image(region, rank) for rank in (0, 1))
+    assert one.samefile(other)
+    assert index.ranks[0].blocks == index.ranks[1].blocks
 
 
 def test_checksums_are_those_of_the_bytes_in_the_image(store: Store, folder: Path) -> None:
