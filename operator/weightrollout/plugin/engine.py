@@ -34,6 +34,7 @@ from weightrollout.handover.records import (
 )
 from weightrollout.plugin import exit_watch, recording, registration, report
 from weightrollout.plugin.cores import spare_cores
+from weightrollout.plugin.heal import heal
 from weightrollout.plugin.paths import PATHS, PathError
 from weightrollout.plugin.paths import Path as LoadPath
 from weightrollout.plugin.region import Region, RegionError
@@ -173,6 +174,7 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
         if ready is None or (ready.info.txn, ready.info.digest) != (info.txn, info.digest):
             raise RuntimeError(f"transaction {info.txn} is not prepared for {info.digest}")
         begun = time.monotonic()
+        heal(ready.path.subject.model)
         ready.path.guard()
         ready.path.apply()
         if self.device.type != "cpu":
@@ -207,7 +209,7 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
         except ShadowError as error:
             return self._answer(info, "ModelChanged", str(error))
         except PathError as error:
-            return self._answer(info, "PlanStale", str(error))
+            return self._answer(info, error.reason, error.message)
         except Exception as error:  # must be told: the agent waits
             log.exception("weightrollout: %s was not prepared", info.txn)
             return self._answer(info, "PluginCrashed", repr(error))

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import torch
 
-from weightrollout.plugin import inplace
+from weightrollout.plugin import inplace, memory
 from weightrollout.plugin.exchange import Exchange
 from weightrollout.plugin.region import Region
 from weightrollout.plugin.shadow import Shadow
@@ -20,7 +20,12 @@ from weightrollout.plugin.transfer import Pair, Transfer
 
 
 class PathError(Exception):
-    """Refused before a live byte changed."""
+    """Refused before a live byte changed. `reason` is CamelCase."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(f"{reason}: {message}")
+        self.reason = reason
+        self.message = message
 
 
 class Path:
@@ -71,7 +76,9 @@ class Direct(Path):
     def guard(self) -> None:
         for name, tensor, address in self._addresses:
             if tensor.data_ptr() != address or tensor.is_meta:
-                raise PathError(f"{name} is not where it was when the plan was made")
+                raise PathError(
+                    "PlanStale", f"{name} is not where it was when the swap was prepared"
+                )
 
     def apply(self) -> None:
         self._transfer.run()
@@ -80,6 +87,7 @@ class Direct(Path):
 class Flip(Path):
     def prepare(self) -> None:
         self._replaced: list[Any] = []
+        _check_memory(self.subject)
         self._exchange = _loaded(self.subject, self.region, self.process)
 
     def apply(self) -> None:
@@ -124,6 +132,17 @@ PATHS: Final[dict[str, type[Path]]] = {
     "repack": Repack,
     "layerwise": Layerwise,
 }
+
+
+def _check_memory(subject: Subject) -> None:
+    need, free = subject.need_bytes, memory.available_bytes()
+    if free is not None and free < need:
+        raise PathError(
+            "MemoryShort",
+            f"{need >> 20} MiB are needed to pack the new weights beside the old ones,"
+            f" {free >> 20} MiB are free: raise the engine container's memory limit, or set"
+            " WEIGHTROLLOUT_PATH=repack in it, which packs in the pause",
+        )
 
 
 def _loaded(subject: Subject, region: Region, process: Processor) -> Exchange:

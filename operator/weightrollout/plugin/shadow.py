@@ -104,7 +104,9 @@ class _Thaw:
         self._device = device
         self._storages: dict[int, torch.Tensor] = {}
         self._tensors: dict[int, torch.Tensor] = {}
-        self.things: dict[int, Any] = {key: object.__new__(thing.kind) for key, thing in birth.things.items()}
+        self.things: dict[int, Any] = {
+            key: object.__new__(thing.kind) for key, thing in birth.things.items()
+        }
 
     def fill(self, key: int) -> None:
         attributes = self._birth.things[key].attributes

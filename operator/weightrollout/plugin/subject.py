@@ -111,8 +111,13 @@ class Subject:
             )
         if self.unfilled:
             raise SubjectError("LayerNotFilled", f"no checkpoint tensor fills {self.unfilled}")
-        need = int(self.bytes * HEADROOM)
-        return "flip" if free_bytes is not None and free_bytes >= need else "repack"
+        enough = free_bytes is not None and free_bytes >= self.need_bytes
+        return "flip" if enough else "repack"
+
+    @property
+    def need_bytes(self) -> int:
+        """Memory to load it once more beside itself."""
+        return int(self.bytes * HEADROOM)
 
 
 def _trace(shadow: Shadow, given: Mapping[str, Given]) -> Trace:
