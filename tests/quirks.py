@@ -129,11 +129,12 @@ class Mixer(nn.Module):
         target.data.copy_(-torch.exp(loaded))
 
     def process(self) -> None:
+        self.rate.data = self.rate.data * 1.5  # the same object, other memory
         self.derived = self.rate.data * self.scale
         self.factor = float(self.derived.sum())
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x * self.derived + self.factor
+        return x * self.derived + self.factor + self.rate
 
 
 class Model(nn.Module):
@@ -148,7 +149,7 @@ class Model(nn.Module):
         self.qkv, self.up, self.experts = Fused(), Packed(), Experts()
         self.conv, self.mixer = Conv(), Mixer()
         self.norm = nn.Parameter(torch.empty(WIDTH, dtype=torch.bfloat16), requires_grad=False)
-        self.layers = [self.qkv, self.up, self.experts, self.conv, self.mixer]
+        self.layers: list[Any] = [self.qkv, self.up, self.experts, self.conv, self.mixer]
 
     def load_weights(self, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
         for name, loaded in weights:

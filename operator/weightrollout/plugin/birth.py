@@ -31,6 +31,7 @@ _SATELLITES: Final = (
     "vllm.model_executor.models.",
     "vllm.v1.attention.",
 )
+_VALUES: Final = tuple | list | dict | set | str | int | float
 #: Written by the code that runs a model, never by what loads it.
 RUNTIME: Final = frozenset({"kv_cache"})
 
@@ -132,7 +133,7 @@ def is_satellite(value: object) -> bool:
     return (
         kind.__module__.startswith(_SATELLITES)
         and hasattr(value, "__dict__")
-        and not isinstance(value, nn.Module | type | enum.Enum | types.FunctionType)
+        and not isinstance(value, nn.Module | type | enum.Enum | types.FunctionType | _VALUES)
         and not dataclasses.is_dataclass(kind)
         and not kind.__name__.endswith(("Config", "Metadata"))
     )

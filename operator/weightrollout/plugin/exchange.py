@@ -51,7 +51,9 @@ class Exchange:
 
         Raises ShadowError where live and shadow have grown apart; nothing was changed.
         """
-        return cls(tuple(_Differences(shadow, foreign).entries()), shadow)
+        entries = tuple(_Differences(shadow, foreign).entries())
+        shadow.forget_birth()
+        return cls(entries, shadow)
 
     def apply(self) -> list[Any]:
         """In the pause. Returns what was replaced, to be freed after it."""
@@ -117,7 +119,7 @@ class _Differences:
         return iter(())
 
     def _is_new(self, begun: Any, tensor: torch.Tensor) -> bool:
-        return begun is not tensor or tensor.untyped_storage()._cdata in self.shadow.written
+        return begun is not tensor or not self.shadow.is_untouched(tensor)
 
     def _check_filled(self, pair: Pair, name: str, tensor: torch.Tensor | None) -> None:
         if tensor is not None and self.shadow.is_unknown(tensor):
@@ -146,7 +148,7 @@ class _Differences:
                 continue
             begun = pair.begun.get(name, _ABSENT)
             if isinstance(value, torch.Tensor) and begun is value:
-                if value.untyped_storage()._cdata in self.shadow.written:
+                if not self.shadow.is_untouched(value):
                     yield SetItem(table, name, self._own(value))
             elif begun is not value and not _same(table.get(name, _ABSENT), value):
                 yield SetItem(table, name, self._rebind(value))

@@ -53,7 +53,11 @@ class Pair:
 class Shadow:
     model: nn.Module
     pairs: tuple[Pair, ...]
-    #: Storages whose first value is not known: only a checkpoint can fill them.
+    #: What it was born with, kept alive: the ids below are theirs.
+    born: tuple[torch.Tensor, ...] = field(repr=False, default=())
+    #: Storages it was born with.
+    first: frozenset[int] = frozenset()
+    #: Those of them whose value is not known: only a checkpoint can fill them.
     unknown: frozenset[int] = frozenset()
     #: Storages that loading or processing wrote.
     written: set[int] = field(default_factory=set)
@@ -69,7 +73,9 @@ class Shadow:
             for key, thing in birth.things.items()
             if (live := thing.live()) is not None
         )
-        return cls(thaw.things[birth.root], pairs, thaw.unknown())
+        born = thaw.born()
+        first = frozenset(whole.untyped_storage()._cdata for whole in born)
+        return cls(thaw.things[birth.root], pairs, born, first, thaw.unknown())
 
     def load(self, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
         """By the model's own loader. Raises whatever that raises."""
@@ -87,6 +93,15 @@ class Shadow:
         """`work(model)`: the engine's post-processing."""
         with torch.no_grad(), self._watched():
             work(self.model)
+
+    def is_untouched(self, tensor: torch.Tensor) -> bool:
+        """Its memory is that of its birth, and nobody wrote it."""
+        storage = tensor.untyped_storage()._cdata
+        return storage in self.first and storage not in self.written
+
+    def forget_birth(self) -> None:
+        """Free what nothing holds any more. From here on, `is_untouched` is not to be asked."""
+        self.born = ()
 
     def is_unknown(self, tensor: torch.Tensor) -> bool:
         """Nobody has said what is in it."""
@@ -151,6 +166,9 @@ class _Thaw:
         self._tensors[slot.key] = tensor
         tensor.__dict__.update(self._thaw(slot.attributes))
         return tensor
+
+    def born(self) -> tuple[torch.Tensor, ...]:
+        return tuple(self._storages.values())
 
     def unknown(self) -> frozenset[int]:
         return frozenset(

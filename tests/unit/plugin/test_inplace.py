@@ -7,14 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch", reason="only an engine's environment has torch")
+pytest.importorskip("torch", reason="only an engine's environment has torch")
 
-import quirks  # noqa: E402
-from weightrollout.plugin.birth import Birth  # noqa: E402
-from weightrollout.plugin.inplace import source  # noqa: E402
-from weightrollout.plugin.recording import Given, Record  # noqa: E402
-from weightrollout.plugin.subject import Subject  # noqa: E402
-from weightrollout.plugin.tracing import Filling, Piece, coverage  # noqa: E402
+import torch
+
+import quirks
+from weightrollout.plugin.birth import Birth
+from weightrollout.plugin.inplace import source
+from weightrollout.plugin.recording import Given, Record
+from weightrollout.plugin.subject import Subject
+from weightrollout.plugin.tracing import Filling, Piece, coverage
 
 
 class Plain(torch.nn.Module):
@@ -40,8 +42,10 @@ def _weights(seed: int) -> dict[str, torch.Tensor]:
 
 
 def _subject(
-    model: torch.nn.Module, weights: dict[str, torch.Tensor], after=lambda m: None
-) -> Subject:  # type: ignore[no-untyped-def]
+    model: Any,
+    weights: dict[str, torch.Tensor],
+    after: Callable[[Any], None] = lambda model: None,
+) -> Subject:
     record = Record(Birth.of(model), "")
     record.given = {name: Given(each.dtype, tuple(each.shape)) for name, each in weights.items()}
     record.again = lambda _: iter(weights.items())
@@ -56,6 +60,7 @@ def test_plain_model_is_filled_in_place_casts_included() -> None:
     assert subject.in_place.why == ""
     for target in subject.in_place.targets:
         for piece in target.pieces:
+            assert piece.source is not None
             target.view(piece).copy_(source(piece, b[piece.source]))
     fresh = Plain()
     fresh.load_weights(iter(b.items()))

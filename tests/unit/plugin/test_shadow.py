@@ -4,12 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="only an engine's environment has torch")
+pytest.importorskip("torch", reason="only an engine's environment has torch")
 
-import quirks  # noqa: E402
-from weightrollout.plugin.birth import Birth  # noqa: E402
-from weightrollout.plugin.exchange import Exchange  # noqa: E402
-from weightrollout.plugin.shadow import Shadow, ShadowError  # noqa: E402
+import torch
+
+import quirks
+from weightrollout.plugin.birth import Birth
+from weightrollout.plugin.exchange import Exchange
+from weightrollout.plugin.shadow import Shadow, ShadowError
 
 A, B = quirks.checkpoint(1), quirks.checkpoint(2)
 
@@ -34,7 +36,7 @@ def _exchange(
 
 
 def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return torch.equal(one, other)
+    return bool(torch.equal(one, other))
 
 
 def test_engine_after_an_exchange_answers_as_a_fresh_one() -> None:
