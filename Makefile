@@ -15,23 +15,23 @@ help: ## this list
 
 setup: $(READY) ## the virtual environment with everything that the other targets need
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt hatch_build.py operator/weightrollout/plugin/transfer/streaming.c
 	@echo "setup: virtual environment in $(VENV) (about a minute the first time)"
 	@test -x $(PY) || python3 -m venv $(VENV)
 	@$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
 check: $(READY) ## format, lint, types, import contracts, generated files
-	$(BIN)/ruff format --check operator tests proto
-	$(BIN)/ruff check operator tests proto
+	$(BIN)/ruff format --check operator tests proto hatch_build.py
+	$(BIN)/ruff check operator tests proto hatch_build.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(PY) proto/generate.py --check
 	$(PY) -m weightrollout.api.generate --check
 
 format: $(READY) ## format and fix what a machine can fix
-	$(BIN)/ruff format operator tests proto
-	$(BIN)/ruff check --fix operator tests proto
+	$(BIN)/ruff format operator tests proto hatch_build.py
+	$(BIN)/ruff check --fix operator tests proto hatch_build.py
 
 generate: $(READY) ## stubs, CRD and API reference from their sources
 	$(PY) proto/generate.py
