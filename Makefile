@@ -7,8 +7,10 @@ BIN := $(CURDIR)/$(VENV)/bin
 export PATH := $(BIN):$(PATH)
 READY := $(VENV)/.ready
 PYTEST := $(PY) -m pytest
+# A Python of the same version that has torch: named, or the one with a real vLLM (built once, 6 GB).
+TORCH = torch=$${WEIGHTROLLOUT_TORCH:-$$(PYTHONPATH=tests $(PY) -m realvllm)} && test -n "$$torch"
 
-.PHONY: help setup check format generate test test-unit test-contract test-cluster test-faults chaos mutants demo bench cluster clean
+.PHONY: help setup check format generate test test-unit test-contract test-cluster test-transfer test-gpu test-faults chaos mutants demo bench bench-transfer cluster clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -50,6 +52,12 @@ test-cluster: $(READY) ## a real API server, agents and engines as processes of 
 	@test -n "$$WEIGHTROLLOUT_KUBECONFIG" || $(MAKE) --no-print-directory cluster || true
 	$(PYTEST) -m 'not faults' tests/cluster
 
+test-transfer: $(READY) ## the core that copies into live tensors, with a real torch (WEIGHTROLLOUT_TORCH=its Python)
+	@$(TORCH) && WEIGHTROLLOUT_TORCH="$$torch" $(PYTEST) tests/unit/plugin
+
+test-gpu: ## the same core on this machine's GPU; says so where there is none (PYTHON=one that has torch)
+	@tests/gpu/run.sh
+
 # Not part of `make test` yet: it has not been green three times in a row on a quiet machine.
 test-faults: $(READY) ## engines, disks, API servers and leaders that fail; no operator; load (about 30 minutes)
 	@test -n "$$WEIGHTROLLOUT_KUBECONFIG" || $(MAKE) --no-print-directory cluster || true
@@ -71,6 +79,9 @@ demo: $(READY) cluster ## roll new weights through a fleet under traffic; PAYLOA
 
 bench: $(READY) ## figures beside the alternative, into docs/benchmarks.md (a quiet machine, some minutes)
 	@PYTHONPATH=tests $(PY) -m bench
+
+bench-transfer: $(READY) ## the copies of a pause beside memcpy and torch, into docs/benchmarks.md (a quiet machine)
+	@$(TORCH) && PYTHONPATH=operator:tests "$$torch" -m bench.transfer
 
 clean: ## remove what was built here (the cached control plane stays)
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -78,8 +78,7 @@ def _tensor(
     """(all the memory, flat; the tensor in it)."""
     sizes = list(shape.sizes)
     if layout == "plain" or not sizes:
-        extended, cut = [shape.margin + _numel(sizes) + 1], None
-        around = _filled(extended, dtype, finite=finite)
+        around = _filled([shape.margin + _numel(sizes) + 1], dtype, finite=finite)
         inside = around[shape.margin : shape.margin + _numel(sizes)].view(sizes)
         return around, inside
     match layout:

@@ -55,7 +55,10 @@ class Task:
 
 
 def checked(pairs: Sequence[Pair]) -> list[Task]:
-    """The pairs that have an element, or PairRefused with the first reason found."""
+    """The pairs that have an element, or PairRefused with the first reason found.
+
+    Not for subclasses of Tensor that intercept its functions: the caller switches that off.
+    """
     tasks: list[Task] = []
     for index, pair in enumerate(pairs):
         name = pair.name or f"pair {index}"
@@ -90,9 +93,8 @@ def _refusal(target: torch.Tensor, source: torch.Tensor) -> str | None:
 
 def _bare(tensor: torch.Tensor) -> torch.Tensor:
     """The same memory without gradient and without the behaviour of a subclass of Tensor."""
-    with torch._C.DisableTorchFunctionSubclass():
-        bare: torch.Tensor = tensor.detach()
-        return bare.as_subclass(torch.Tensor)
+    bare: torch.Tensor = tensor.detach().as_subclass(torch.Tensor)
+    return bare
 
 
 def _refuse_sources_among_targets(tasks: Sequence[Task]) -> None:

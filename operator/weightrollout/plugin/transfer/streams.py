@@ -31,8 +31,8 @@ class CudaStream:
     """A CUDA stream of its own: the engine's are not touched."""
 
     def __init__(self, device: torch.device, slots: int) -> None:
-        self.device = device
         self._stream = torch.cuda.Stream(device)
+        self.device = self._stream.device  # with its index, as tensors name it
         self._events = [torch.cuda.Event() for _ in range(slots)]
 
     def begin(self) -> None:

@@ -26,11 +26,14 @@ class Transfer:
     one thread at a time; `prepare` and `run` may be called by different ones.
     """
 
-    def __init__(self, guard: Guard, stages: Sequence[_Copies], crew: Crew, nbytes: int) -> None:
+    def __init__(
+        self, tasks: Sequence[Task], guard: Guard, stages: Sequence[_Copies], crew: Crew
+    ) -> None:
+        # Copies know addresses only: what lies there has to be kept alive.
+        self._tasks = tuple(tasks)
         self._guard = guard
         self._stages = tuple(stages)
         self._crew = crew
-        self._nbytes = nbytes
 
     @classmethod
     def prepare(
@@ -50,18 +53,17 @@ class Transfer:
 
         Raises PairRefused when a pair can't be copied or a byte would be written twice.
         """
-        tasks = checked(pairs)
-        return cls(
-            guard=Guard(pairs),
-            stages=_stages(tasks, ring, streaming=streaming),
-            crew=Crew(threads_by_default() if threads is None else threads),
-            nbytes=sum(task.nbytes for task in tasks),
-        )
+        # vLLM's parameters are of subclasses that intercept every function of torch.
+        with torch._C.DisableTorchFunctionSubclass():
+            tasks = checked(pairs)
+            guard = Guard(pairs)
+            stages = _stages(tasks, ring, streaming=streaming)
+        return cls(tasks, guard, stages, Crew(threads_by_default() if threads is None else threads))
 
     @property
     def nbytes(self) -> int:
         """Of all sources together."""
-        return self._nbytes
+        return sum(task.nbytes for task in self._tasks)
 
     @property
     def threads(self) -> int:

@@ -1,14 +1,18 @@
 """Whatever the layout and dtype: what arrives is what torch's own copy writes, and nothing else."""
 
+import itertools
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch", reason="needs torch: make test-transfer")
+pytest.importorskip("torch", reason="needs torch: make test-transfer")
 
-from transfercore.layouts import FLOATS, LAYOUTS, OTHERS, Shape, lay_out, same_bytes  # noqa: E402
-from transfercore.lazystream import LazyStream  # noqa: E402
-from weightrollout.plugin.transfer import Pair, Ring, Transfer  # noqa: E402
+import torch
+
+from transfercore.layouts import FLOATS, LAYOUTS, OTHERS, Shape, lay_out, same_bytes
+from transfercore.lazystream import LazyStream
+from weightrollout.plugin.transfer import Pair, Ring, Transfer
 
 dtypes = st.one_of(
     st.tuples(st.sampled_from(FLOATS), st.sampled_from(FLOATS)),
@@ -71,7 +75,7 @@ def test_tensors_of_many_pieces(streaming: bool, threads: int) -> None:
     memory = torch.randint(0, 256, (48 << 20,), dtype=torch.uint8)
     live, staged = memory[: 24 << 20], memory[24 << 20 :]
     cuts = [0, 1, 64, 65_600, 8 << 20, (16 << 20) + 7, (24 << 20) - 1]
-    spans = list(zip(cuts, cuts[1:], strict=False))
+    spans = list(itertools.pairwise(cuts))
     pairs = [Pair(live[begin + 1 : end], staged[begin + 1 : end]) for begin, end in spans]
     wanted = live.clone()
     for begin, end in spans:

@@ -1,23 +1,25 @@
 """Threads beside the caller's: on other cores, never left behind, never quiet about a failure."""
 
-import gc
 import os
 import signal
 import threading
 import time
+import weakref
 from collections.abc import Callable
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs torch: make test-transfer")
+pytest.importorskip("torch", reason="needs torch: make test-transfer")
 
-from weightrollout.plugin.transfer import Pair, Transfer, TransferFailed  # noqa: E402
-from weightrollout.plugin.transfer.cores import (  # noqa: E402
+import torch
+
+from weightrollout.plugin.transfer import Pair, Transfer, TransferFailed
+from weightrollout.plugin.transfer.cores import (
     allowed_cores,
     cores_for_helpers,
     threads_by_default,
 )
-from weightrollout.plugin.transfer.crew import Crew  # noqa: E402
+from weightrollout.plugin.transfer.crew import Crew
 
 DEADLINE_S = 20.0
 several_cores = pytest.mark.skipif(
@@ -59,7 +61,11 @@ def pinned(core: int, work: Callable[[], None]) -> None:
 def test_every_thread_works_and_the_caller_waits_for_all() -> None:
     crew = Crew(4)
     everyone = threading.Barrier(4)
-    crew.run(lambda: everyone.wait(DEADLINE_S) and None, stop=everyone.abort)
+
+    def work() -> None:
+        everyone.wait(DEADLINE_S)
+
+    crew.run(work, stop=everyone.abort)
     assert everyone.n_waiting == 0
     assert not everyone.broken
     crew.close()
@@ -74,19 +80,23 @@ def test_threads_have_names_and_end_when_the_transfer_is_closed() -> None:
     assert not any(each.is_alive() for each in ours)
 
 
-def test_threads_and_tensors_go_when_the_transfer_is_forgotten() -> None:
+class Memory(bytearray):
+    """Something that a weak reference can watch."""
+
+
+def test_staged_memory_lives_as_long_as_the_transfer_and_threads_go_with_it() -> None:
     before = helpers()
-    source = torch.ones(3)
-    gone = []
-    transfer = Transfer.prepare([Pair(torch.zeros(3), source)], threads=3)
-    transfer.run()
+    memory = Memory(b"\1" * 300)
+    watched = weakref.ref(memory)
+    pair = Pair(torch.zeros(300, dtype=torch.uint8), torch.frombuffer(memory, dtype=torch.uint8))
+    transfer = Transfer.prepare([pair], threads=3)
+    del memory, pair
     ours = helpers() - before
-    held = len(gc.get_referrers(source))
+    transfer.run()
+    assert watched() is not None
     del transfer
     assert eventually(lambda: not any(each.is_alive() for each in ours))
-    gc.collect()
-    gone.append(len(gc.get_referrers(source)) <= held)
-    assert all(gone)
+    assert watched() is None
 
 
 def test_one_thread_needs_no_helper() -> None:
@@ -120,7 +130,7 @@ class BreaksIn:
 def test_a_failure_in_one_thread_stops_the_others_and_surfaces_in_run(helper: bool) -> None:
     stage = BreaksIn(helper=helper)
     bare = Transfer.prepare([], threads=1)
-    transfer = Transfer(bare._guard, [stage], Crew(2), 0)
+    transfer = Transfer([], bare._guard, [stage], Crew(2))
     with pytest.raises(TransferFailed, match="OSError: the volume is gone") as caught:
         transfer.run()
     assert isinstance(caught.value.__cause__, OSError)

@@ -5,9 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs torch: make test-transfer")
+pytest.importorskip("torch", reason="needs torch: make test-transfer")
 
-from weightrollout.plugin.transfer import Pair, TargetMoved, Transfer  # noqa: E402
+import torch
+
+from weightrollout.plugin.transfer import Pair, TargetMoved, Transfer
 
 
 def reassigned(live: torch.Tensor) -> None:

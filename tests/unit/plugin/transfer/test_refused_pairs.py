@@ -4,10 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch", reason="needs torch: make test-transfer")
+pytest.importorskip("torch", reason="needs torch: make test-transfer")
 
-from weightrollout.plugin.transfer import Pair, PairRefused, Transfer  # noqa: E402
-from weightrollout.plugin.transfer.overlap import overlapping  # noqa: E402
+import torch
+
+from weightrollout.plugin.transfer import Pair, PairRefused, Transfer
+from weightrollout.plugin.transfer.overlap import overlapping
 
 
 def refused(*pairs: Pair) -> str:
@@ -40,9 +42,7 @@ def test_an_expanded_target_which_is_one_element_many_times() -> None:
 
 def test_two_targets_that_share_one_element() -> None:
     live = torch.zeros(8)
-    why = refused(
-        Pair(live[:5], torch.ones(5), name="q"), Pair(live[4:], torch.ones(4), name="k")
-    )
+    why = refused(Pair(live[:5], torch.ones(5), name="q"), Pair(live[4:], torch.ones(4), name="k"))
     assert why == "q, k: some bytes would be written twice"
 
 

@@ -4,11 +4,13 @@ import logging
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs torch: make test-transfer")
+pytest.importorskip("torch", reason="needs torch: make test-transfer")
 
-from transfercore.lazystream import LazyStream  # noqa: E402
-from weightrollout.plugin.transfer import Pair, Ring, Transfer, TransferFailed  # noqa: E402
-from weightrollout.plugin.transfer.streams import Copies  # noqa: E402
+import torch
+
+from transfercore.lazystream import LazyStream
+from weightrollout.plugin.transfer import Pair, Ring, Transfer, TransferFailed
+from weightrollout.plugin.transfer.streams import Copies
 
 
 def ring(stream: LazyStream, *, slots: int = 2, slot_bytes: int = 128) -> Ring:

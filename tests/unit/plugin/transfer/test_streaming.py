@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch", reason="needs torch: make test-transfer")
 
-from weightrollout.plugin.transfer.streaming import (  # noqa: E402
+from weightrollout.plugin.transfer.streaming import (
     Piece,
     cut,
     helper_at,
