@@ -63,13 +63,14 @@ def tied_shapes() -> Shapes:
 
 def measure(payloads: Mapping[str, Shapes], rounds: int) -> dict[str, Any]:
     """Seconds of each round, per payload and way."""
-    cores = os.sched_getaffinity(0)
+    cores, torch_threads = os.sched_getaffinity(0), torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         os.sched_setaffinity(0, {min(cores)})
         measured = {name: _measured(shapes, rounds) for name, shapes in payloads.items()}
     finally:
         os.sched_setaffinity(0, cores)
+        torch.set_num_threads(torch_threads)
     return {
         "machine": f"{len(cores)} cores, {platform.machine()}, Python {platform.python_version()}, "
         f"torch {torch.__version__}.",
