@@ -5,6 +5,10 @@ import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
+
+ROUNDS: Final = 9
+RANDOM_LISTS: Final = 300
 
 
 def main() -> int:
@@ -14,9 +18,12 @@ def main() -> int:
         print(f"skipped: {why}")
         return 0
     began = time.monotonic()
-    from gpu import on_cuda  # only now is torch known to be there
+    # Only now is torch known to be there.
+    from gpu.check import check
+    from gpu.place import Cuda
+    from qwen3 import qwen3_06b_shapes
 
-    figures, problems = on_cuda.check()
+    figures, problems = check(Cuda(), qwen3_06b_shapes(), rounds=ROUNDS, lists=RANDOM_LISTS)
     path = Path(sys.argv[1] if len(sys.argv) > 1 else "gpu.json")
     path.write_text(json.dumps(figures, indent=1) + "\n")
     print(f"raw figures in {path}; {time.monotonic() - began:.0f} s")

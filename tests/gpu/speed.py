@@ -12,11 +12,13 @@ from weightrollout.plugin.transfer import Ring, Transfer
 Way: TypeAlias = Callable[[], None]
 
 
-def ways_of(of: Payload, rings: Mapping[str, Ring], *, threads: Sequence[int]) -> dict[str, Way]:
+def ways_of(
+    title: str, subject: Payload, rings: Mapping[str, Ring], *, threads: Sequence[int]
+) -> dict[str, Way]:
     """A transfer for each ring and number of threads, prepared."""
     return {
-        f"transfer, {name}, {count} threads": Transfer.prepare(
-            of.pairs, threads=count, ring=ring
+        f"{title}, {name}, {count} threads": Transfer.prepare(
+            subject.pairs, threads=count, ring=ring
         ).run
         for name, ring in rings.items()
         for count in threads

@@ -19,7 +19,16 @@ ELF = {"x86_64": 62, "aarch64": 183}
 
 def wheel(folder: Path, *, path: str | None = None) -> zipfile.ZipFile:
     """Built as pip does it; `path`: where compilers are looked for."""
-    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder]
+    build: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "hatchling",
+        "build",
+        "--target",
+        "wheel",
+        "--directory",
+        folder,
+    ]
     environment = None if path is None else {"PATH": path}
     subprocess.run(
         build, cwd=ROOT, env=environment, check=True, timeout=120, stdout=subprocess.DEVNULL

@@ -123,3 +123,15 @@ def test_parameters_of_a_subclass_with_its_own_behaviour_are_filled() -> None:
     transfer.close()
     with torch._C.DisableTorchFunctionSubclass():
         assert live.tolist() == [1, 1, 1]
+
+
+def test_lazy_views_of_complex_numbers_are_copied_as_the_values_they_stand_for() -> None:
+    """Their memory holds the conjugate; so it does for a negated imaginary part."""
+    staged = torch.randn(5, dtype=torch.complex64)
+    conjugate, negative = torch.zeros(5, dtype=torch.complex64), torch.zeros(5)
+    pairs = [Pair(conjugate, staged.conj()), Pair(negative, staged.conj().imag)]
+    transfer = Transfer.prepare(pairs)
+    transfer.run()
+    transfer.close()
+    assert torch.equal(conjugate, staged.conj().resolve_conj())
+    assert torch.equal(negative, -staged.imag)

@@ -11,7 +11,8 @@ pytest.importorskip("torch", reason="needs torch: make test-transfer")
 
 import torch
 
-from gpu import bytes_arrive, on_cuda, speed
+from gpu import bytes_arrive, speed
+from gpu.check import LIMIT, check
 from qwen3 import qwen3_06b_shapes, qwen3_shapes
 from transfercore.lazystream import LazyStream
 from transfercore.payload import payload
@@ -63,7 +64,7 @@ def test_figures_are_of_the_same_bytes_in_turn() -> None:
     tiny = payload(TINY, CPU, seed=1)
     turns: list[str] = []
     ways = {"limit": lambda: turns.append("limit"), "other": lambda: turns.append("other")}
-    ways |= speed.ways_of(tiny, {"small": ring()}, threads=(1, 2))
+    ways |= speed.ways_of("tiny", tiny, {"small": ring()}, threads=(1, 2))
     seconds = speed.interleaved(ways, 3)
     assert turns == ["limit", "other"] * 4
     assert {len(values) for values in seconds.values()} == {3}
@@ -75,9 +76,49 @@ def test_figures_are_of_the_same_bytes_in_turn() -> None:
     ]
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU: make test-gpu")
+class Elsewhere:
+    """A place like a GPU that is none: its queue is as late as one can be."""
+
+    name = "no device"
+    device = CPU
+
+    def __init__(self, *, pins: bool = True, stream: type[LazyStream] = LazyStream) -> None:
+        self._pins = pins
+        self._stream = stream
+
+    def ring(self, slots: int, slot_bytes: int) -> Ring | None:
+        return ring(self._stream(), min(slot_bytes, 1 << 14)) if self._pins else None
+
+    def pinned(self, nbytes: int) -> torch.Tensor:
+        return torch.ones(nbytes, dtype=torch.uint8)
+
+    def wait(self) -> None:
+        pass
+
+
+@pytest.mark.slow
+def test_the_whole_check_passes_where_every_byte_arrives(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    figures, problems = check(Elsewhere(), TINY, rounds=2, lists=5)
+    assert problems == []
+    assert (figures["tensors"], figures["rounds"]) == (25, 2)
+    assert {len(seconds) for seconds in figures["seconds"].values()} == {2}
+    assert len(capsys.readouterr().out.splitlines()) == 1 + len(figures["seconds"])
+    assert next(iter(figures["seconds"])) == LIMIT
+
+
+def test_the_whole_check_fails_on_a_device_that_loses_copies() -> None:
+    _, problems = check(Elsewhere(stream=Forgetful), TINY, rounds=1, lists=5)
+    assert any(problem.startswith("main, run 0") for problem in problems)
+    assert any(problem.startswith("list ") for problem in problems)
+
+
 def test_a_device_for_which_nothing_can_be_pinned_is_a_failure_of_the_check() -> None:
-    assert on_cuda._random_pairs(torch.device("cuda", 0)) == ["no memory could be pinned"]
+    assert check(Elsewhere(pins=False), TINY, rounds=1, lists=1) == (
+        {},
+        ["memory could not be pinned"],
+    )
 
 
 @pytest.mark.slow
