@@ -7,31 +7,33 @@ BIN := $(CURDIR)/$(VENV)/bin
 export PATH := $(BIN):$(PATH)
 READY := $(VENV)/.ready
 PYTEST := $(PY) -m pytest
+# A Python of the same version that has torch: named, or the one with a real vLLM (built once, 6 GB).
+TORCH = torch=$${WEIGHTROLLOUT_TORCH:-$$(PYTHONPATH=tests $(PY) -m realvllm)} && test -n "$$torch"
 
-.PHONY: help setup check format generate test test-unit test-contract test-cluster test-faults chaos mutants demo bench cluster clean
+.PHONY: help setup check format generate test test-unit test-contract test-cluster test-transfer test-gpu test-faults chaos mutants demo bench bench-transfer cluster clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 setup: $(READY) ## the virtual environment with everything that the other targets need
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt hatch_build.py operator/weightrollout/plugin/transfer/streaming.c
 	@echo "setup: virtual environment in $(VENV) (about a minute the first time)"
 	@test -x $(PY) || python3 -m venv $(VENV)
 	@$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
 check: $(READY) ## format, lint, types, import contracts, generated files
-	$(BIN)/ruff format --check operator tests proto
-	$(BIN)/ruff check operator tests proto
+	$(BIN)/ruff format --check operator tests proto hatch_build.py
+	$(BIN)/ruff check operator tests proto hatch_build.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(PY) proto/generate.py --check
 	$(PY) -m weightrollout.api.generate --check
 
 format: $(READY) ## format and fix what a machine can fix
-	$(BIN)/ruff format operator tests proto
-	$(BIN)/ruff check --fix operator tests proto
+	$(BIN)/ruff format operator tests proto hatch_build.py
+	$(BIN)/ruff check --fix operator tests proto hatch_build.py
 
 generate: $(READY) ## stubs, CRD and API reference from their sources
 	$(PY) proto/generate.py
@@ -49,6 +51,12 @@ test-contract: $(READY) ## one suite of engine behaviour, against the simulator
 test-cluster: $(READY) ## a real API server, agents and engines as processes of a virtual node
 	@test -n "$$WEIGHTROLLOUT_KUBECONFIG" || $(MAKE) --no-print-directory cluster || true
 	$(PYTEST) -m 'not faults' tests/cluster
+
+test-transfer: $(READY) ## the core that copies into live tensors, with a real torch (WEIGHTROLLOUT_TORCH=its Python)
+	@$(TORCH) && WEIGHTROLLOUT_TORCH="$$torch" $(PYTEST) tests/unit/plugin
+
+test-gpu: ## the same core on this machine's GPU; says so where there is none (PYTHON=one that has torch)
+	@tests/gpu/run.sh
 
 # Not part of `make test` yet: it has not been green three times in a row on a quiet machine.
 test-faults: $(READY) ## engines, disks, API servers and leaders that fail; no operator; load (about 30 minutes)
@@ -71,6 +79,9 @@ demo: $(READY) cluster ## roll new weights through a fleet under traffic; PAYLOA
 
 bench: $(READY) ## figures beside the alternative, into docs/benchmarks.md (a quiet machine, some minutes)
 	@PYTHONPATH=tests $(PY) -m bench
+
+bench-transfer: $(READY) ## the copies of a pause beside memcpy and torch, into docs/benchmarks.md (a quiet machine)
+	@$(TORCH) && PYTHONPATH=operator:tests "$$torch" -m bench.transfer
 
 clean: ## remove what was built here (the cached control plane stays)
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

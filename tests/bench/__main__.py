@@ -1,4 +1,4 @@
-"""Measure and write docs/benchmarks.md."""
+"""Measure staging and write its section of docs/benchmarks.md."""
 
 import os
 import platform
@@ -9,19 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from bench import staging
+from bench.page import PAGE, ROOT, with_section
 from bench.staging import Round
 
-ROOT: Final = Path(__file__).resolve().parents[2]
 ROUNDS: Final = 5
 
-HEAD: Final = """# Benchmarks
-
-Written by `make bench`; repeat it on your machine. Medians of {rounds} rounds, all ways in turn within each
-round. Machines are noisy: trust the ratios. Nothing here was measured on a GPU.
-
-{machine}
-
-## Staging
+TITLE: Final = "Staging"
+INTRO: Final = """{machine} Medians of {rounds} rounds, all ways in turn within each.
 
 The reference payload ({bytes:,} bytes in {files} files) from the page cache into an image on the same disk,
 synced: manifest, checks against the engine report, SHA-256 of every file, CRC-32 of every block, scan for NaN
@@ -36,7 +30,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
         rounds = staging.measure(Path(folder) / "staging", ROUNDS)
     machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}."
-    text = HEAD.format(
+    text = INTRO.format(
         rounds=ROUNDS, machine=machine, bytes=staging.PAYLOAD_BYTES, files=staging.FILES
     )
     text += _row("staging", rounds, lambda each: each.stage)
@@ -44,8 +38,7 @@ def main() -> None:
     text += _row("`sha256sum` (coreutils)", rounds, lambda each: each.coreutils)
     if rounds[0].openssl is not None:
         text += _row("`openssl sha256`", rounds, lambda each: each.openssl or 0.0)
-    path = ROOT / "docs" / "benchmarks.md"
-    path.write_text(text)
+    PAGE.write_text(with_section(PAGE.read_text(), TITLE, text))
     print(text)
 
 

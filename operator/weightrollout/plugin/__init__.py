@@ -12,6 +12,7 @@ How the weights get in:
     shadow     the same modules once more, beside the live ones, filled by the model's own loader
     exchange   put what the shadow holds into the live modules: references, no copies
     tracing    which bytes of which checkpoint tensor land where
+    transfer   staged bytes into live tensors at the speed of memory; knows no vLLM
     paths      direct, flip, repack, layerwise: what is done before the pause, and what in it
 """
 

@@ -79,6 +79,8 @@ class Direct(Path):
                 raise PathError(
                     "PlanStale", f"{name} is not where it was when the swap was prepared"
                 )
+        if (moved := self._transfer.moved()) is not None:
+            raise PathError("PlanStale", moved)
 
     def apply(self) -> None:
         self._transfer.run()
@@ -117,7 +119,7 @@ class Layerwise(Path):
 
     def apply(self) -> None:
         with torch.no_grad():
-            self.subject.model.load_weights(self.region.tensors())  # type: ignore[operator]
+            self.subject.model.load_weights(self.region.tensors())
 
     def finish(self) -> None:
         from vllm.model_executor.model_loader.reload import finalize_layerwise_reload

@@ -80,7 +80,7 @@ class Shadow:
     def load(self, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
         """By the model's own loader. Raises whatever that raises."""
         with torch.no_grad(), self._watched():
-            self.model.load_weights(weights)  # type: ignore[operator]
+            self.model.load_weights(weights)
 
     @contextmanager
     def _watched(self) -> Iterator[None]:

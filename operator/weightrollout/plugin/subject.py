@@ -127,7 +127,7 @@ def _trace(shadow: Shadow, given: Mapping[str, Given]) -> Trace:
     tracer = Tracer({each.untyped_storage()._cdata: name for name, each in feed.items()})
     try:
         with torch.no_grad(), tracer:
-            shadow.model.load_weights(iter(feed.items()))  # type: ignore[operator]
+            shadow.model.load_weights(iter(feed.items()))
     except Exception as error:  # a loader that looks at values
         return Trace(shadow, frozenset(given), {}, f"the loader reads values ({error})")
     return Trace(shadow, frozenset(tracer.used), tracer.fillings)

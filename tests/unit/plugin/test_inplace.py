@@ -1,7 +1,8 @@
 """Live tensors are written in place only where that is proven."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given
