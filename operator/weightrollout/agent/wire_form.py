@@ -22,6 +22,7 @@ from weightrollout.api.spec import (
     DIGEST_PATTERN,
     VERSION_PATTERN,
     Expect,
+    Metadata,
     PauseMode,
     Prompt,
     TakeOut,
@@ -71,7 +72,9 @@ def content(message: pb.Weights) -> Content:
         raise Refused(RefusalReason.BAD_REQUEST, f"no digest: {message.digest[:80]!r}")
     if len(message.uri) > MAX_URI:
         raise Refused(RefusalReason.BAD_REQUEST, f"the uri is longer than {MAX_URI} characters")
-    return Content(message.revision, message.version, message.uri, message.digest)
+    ignored = message.metadata == pb.METADATA_IGNORE
+    metadata = Metadata.IGNORE if ignored else Metadata.REQUIRE
+    return Content(message.revision, message.version, message.uri, message.digest, metadata)
 
 
 def swappable(message: pb.Weights) -> Content:
@@ -123,14 +126,19 @@ def _prompts(message: pb.SwapRequest) -> tuple[Prompt, ...]:
             Prompt(
                 prompt=each.prompt,
                 max_tokens=each.max_tokens,
-                expect=Expect(contains=each.contains),
+                expect=Expect(
+                    contains=each.contains or None,
+                    regex=each.regex or None,
+                    token_ids=tuple(each.token_ids) or None,
+                ),
             )
             for each in message.prompts
         )
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         raise Refused(
-            RefusalReason.BAD_REQUEST, f"prompts: {first['loc'][-1]}: {first['msg']}"
+            RefusalReason.BAD_REQUEST,
+            f"prompts: {first['loc'][-1] if first['loc'] else 'expect'}: {first['msg']}",
         ) from error
 
 
@@ -158,7 +166,11 @@ def _named(what: str, said: str, longest: int) -> str:
 
 def weights(record: Content) -> pb.Weights:
     return pb.Weights(
-        revision=record.revision, version=record.version, uri=record.uri, digest=record.digest
+        revision=record.revision,
+        version=record.version,
+        uri=record.uri,
+        digest=record.digest,
+        metadata=_wire_metadata(record.metadata),
     )
 
 
@@ -283,6 +295,11 @@ def _attempts(book: Book, index: int) -> pb.Attempts:
 
 def _is_paused(board: Board, sight: EngineSight) -> bool:
     return sight.paused or (board.live is not None and board.live.phase in _PAUSED_PHASES)
+
+
+def _wire_metadata(value: Metadata) -> pb.Metadata.ValueType:
+    """The default is not said: an older operator need not understand it."""
+    return pb.METADATA_IGNORE if value is Metadata.IGNORE else pb.METADATA_UNSPECIFIED
 
 
 def _wire_take_out(value: TakeOut) -> pb.TakeOut.ValueType:

@@ -17,8 +17,11 @@ BASELINE: Final = Ref("baseline", "default")
 
 
 def canonical(weights: Weights) -> str:
-    """The user-set fields of spec.weights as JSON: sorted keys, no spaces, ASCII."""
-    fields = weights.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
+    """The fields of spec.weights that say more than their default: sorted keys, no spaces, ASCII.
+
+    A default that a newer API server fills in is not the user's word, and changes no revision.
+    """
+    fields = weights.model_dump(by_alias=True, exclude_defaults=True)
     document = {"schema": SCHEMA, "weights": fields}
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 

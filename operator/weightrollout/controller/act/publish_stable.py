@@ -1,6 +1,7 @@
 """Tell the pods, through a ConfigMap, what to serve while no operator is there."""
 
 from weightrollout.controller.act.context import Context
+from weightrollout.controller.observe import said_metadata
 from weightrollout.kube.configmaps import Stable
 from weightrollout.kube.configmaps import publish_stable as write_stable
 from weightrollout.rollout.actions import PublishStable
@@ -10,7 +11,13 @@ async def publish_stable(context: Context, action: PublishStable) -> None:
     """Raises Conflict: the watch brings the newer one, and the next plan is made from it."""
     world, ref = context.world, action.stable
     stable = Stable(
-        context.owner.uid, context.fence.epoch, ref.revision, ref.version, ref.uri, ref.digest or ""
+        context.owner.uid,
+        context.fence.epoch,
+        ref.revision,
+        ref.version,
+        ref.uri,
+        ref.digest or "",
+        said_metadata(ref),
     )
     context.guard()
     await write_stable(

@@ -2,6 +2,7 @@
 
 from weightrollout.clock import rfc3339
 from weightrollout.controller.act.context import Context
+from weightrollout.controller.observe import said_metadata
 from weightrollout.kube.errors import Conflict, NotFound
 from weightrollout.kube.revisions import (
     Content,
@@ -29,7 +30,10 @@ async def record_revision(context: Context, action: RecordRevision) -> None:
     try:
         if read is None:
             content = Content(
-                ref.version, ref.uri, (ref.digest or "") if action.digest_given else ""
+                ref.version,
+                ref.uri,
+                (ref.digest or "") if action.digest_given else "",
+                said_metadata(ref),
             )
             await create_revision(
                 world.client,
