@@ -12,7 +12,6 @@ logarithms, has an object for each of them or is left out; each id listed must c
 """
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -157,7 +156,7 @@ def _id(said: Any, at: str) -> int:
 
 
 def _number(said: Any, at: str, least: float, most: float) -> float:
-    if type(said) not in (int, float) or not (math.isfinite(said) and least <= said <= most):
+    if type(said) not in (int, float) or not least <= said <= most:
         raise GoldenError(f"{at}: must be a number from {least:g} to {most:g}, is {_short(said)}")
     return float(said)
 
