@@ -158,6 +158,24 @@ async def test_broken_golden_is_refused_while_the_engine_serves(tmp_path: Path) 
         assert (await pod.engine.state())["calls"].get("InitWeightTransferEngine", 0) == 0
 
 
+async def test_image_is_not_offered_any_more_when_the_engine_comes_back_with_another_tokenizer(
+    tmp_path: Path,
+) -> None:
+    """Same layout, so the image would fit; what it answers would be read with other tokens."""
+    async with one_pod(tmp_path) as pod:
+        await pod.hello()
+        await pod.stage("b")
+        await pod.until(lambda state: pod.digests["b"] in state.staged)
+        (pod.checkpoints["a"] / "tokenizer.json").write_text('{"version": "2.0"}')
+        await pod.restart_engine()
+        await pod.engine.exit_code()
+        await pod.engine.restart()
+        await pod.until(lambda state: pod.digests["b"] not in state.staged)
+        progress = await pod.stage("b")
+        assert progress.reason == "RestartRequired"
+        assert "tokenizer.json differs" in progress.message
+
+
 async def test_other_sampling_is_refused_by_field_and_swapped_in_under_ignore(
     tmp_path: Path,
 ) -> None:
