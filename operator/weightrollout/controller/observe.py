@@ -39,6 +39,7 @@ from weightrollout.rollout.fleet import (
     Verdict,
     Work,
 )
+from weightrollout.rollout.revisions import metadata_of
 from weightrollout.wire.agent import agent_pb2 as pb
 
 NOT_UNDERSTOOD: Final = "NotUnderstood"
@@ -145,16 +146,6 @@ def published(record: StableRecord | None) -> Ref | None:
         return None
     metadata = metadata_of(record.metadata)
     return Ref(record.revision, record.version, record.uri, record.digest or None, metadata)
-
-
-def metadata_of(said: str) -> Metadata:
-    """Any other word than Ignore is the stricter one."""
-    return Metadata.IGNORE if said == Metadata.IGNORE else Metadata.REQUIRE
-
-
-def said_metadata(ref: Ref) -> str:
-    """As it is kept: a default is not written, so that an older form stays as it is."""
-    return "" if ref.metadata is Metadata.REQUIRE else str(ref.metadata)
 
 
 def pod_view(pod: Pod, link: Said | None) -> PodView:

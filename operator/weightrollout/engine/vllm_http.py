@@ -16,6 +16,7 @@ MAX_BYTES: Final = 16 << 20
 COMPLETIONS: Final = "/v1/completions"
 #: How an engine that was asked for them spells a token's id where its text would stand.
 TOKEN_ID: Final = "token_id:"
+MAX_TOKEN_ID: Final = (1 << 31) - 1
 WAITING: Final = "vllm:num_requests_waiting"
 _SAMPLE: Final = re.compile(r"^(?P<name>[\w:]+)(?:\{.*\})?\s+(?P<value>\S+)", re.MULTILINE)
 
@@ -149,9 +150,10 @@ def answer_tokens(logprobs: Any) -> tuple[AnswerToken, ...]:
 
 
 def _token_id(said: str) -> int:
-    if not said.startswith(TOKEN_ID):
+    number = int(said.removeprefix(TOKEN_ID))
+    if not said.startswith(TOKEN_ID) or not 0 <= number <= MAX_TOKEN_ID:
         raise ValueError(f"no token id: {said[:40]!r}")
-    return int(said.removeprefix(TOKEN_ID))
+    return number
 
 
 def total(metrics: str, name: str) -> int:

@@ -1,10 +1,10 @@
 """Tell the pods, through a ConfigMap, what to serve while no operator is there."""
 
 from weightrollout.controller.act.context import Context
-from weightrollout.controller.observe import said_metadata
 from weightrollout.kube.configmaps import Stable
 from weightrollout.kube.configmaps import publish_stable as write_stable
 from weightrollout.rollout.actions import PublishStable
+from weightrollout.rollout.revisions import said_metadata
 
 
 async def publish_stable(context: Context, action: PublishStable) -> None:

@@ -2,7 +2,6 @@
 
 from weightrollout.clock import rfc3339
 from weightrollout.controller.act.context import Context
-from weightrollout.controller.observe import said_metadata
 from weightrollout.kube.errors import Conflict, NotFound
 from weightrollout.kube.revisions import (
     Content,
@@ -12,6 +11,7 @@ from weightrollout.kube.revisions import (
     write_revision,
 )
 from weightrollout.rollout.actions import RecordRevision
+from weightrollout.rollout.revisions import said_metadata
 
 
 async def record_revision(context: Context, action: RecordRevision) -> None:
