@@ -40,12 +40,14 @@ WILD: Final = st.sampled_from(
         "file:///a\tb",
     )
 ) | st.sampled_from(([], {}, [[1]], {"a": {"b": []}}, "y" * 3000, "\u202e\N{ROCKET}"))
+REGEXES: Final = ("^4$", "(?i)four", r"\b[0-9]+\s*$", r"a{2,3}|\pL")
 PERCENT_OR_COUNT: Final = st.integers(1, 10_000) | st.integers(1, 100).map(lambda n: f"{n}%")
 
 
 def specs() -> st.SearchStrategy[Json]:
     """Specs that keep the API server's rules."""
-    return wire_of(WeightRolloutSpec).filter(_version_is_free).map(_with_room_for_deadlines)
+    free = wire_of(WeightRolloutSpec).filter(_version_is_free)
+    return free.map(_expecting_one_thing).map(_with_room_for_deadlines)
 
 
 def wild_specs() -> st.SearchStrategy[Json]:
@@ -91,7 +93,8 @@ def _of(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> st.SearchStr
         case "string":
             return _text(node)
         case "array":
-            return st.lists(_of(node["items"], definitions), max_size=3)
+            items = _of(node["items"], definitions)
+            return st.lists(items, min_size=node.get("minItems", 0), max_size=3)
         case "object":
             return _object(node, definitions)
         case other:
@@ -140,6 +143,18 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 def _version_is_free(spec: Json) -> bool:
     return bool(spec.get("weights", {}).get("version") != BASELINE_VERSION)
+
+
+def _expecting_one_thing(spec: Json) -> Json:
+    """Of each prompt, which has room for it; random text is hardly ever a regular expression."""
+    for asked in spec.get("verify", {}).get("prompts", []):
+        given = sorted(asked["expect"]) or ["contains"]
+        kind = given[len(asked["prompt"]) % len(given)]
+        value = asked["expect"].get(kind, "4")
+        asked["expect"] = {kind: REGEXES[len(value) % len(REGEXES)] if kind == "regex" else value}
+        if kind == "tokenIds":
+            asked["maxTokens"] = max(asked.get("maxTokens", 16), len(value))
+    return spec
 
 
 def _with_room_for_deadlines(spec: Json) -> Json:

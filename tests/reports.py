@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import checkpoints
+from weightrollout.handover.fields import file_fields
 from weightrollout.handover.records import (
     PAGE,
     Block,
@@ -84,4 +85,5 @@ def _report(
             for each in tensors
         ),
         plan=LoadPlan(rank, at, tuple(blocks)),
+        file_fields=file_fields(folder),
     )

@@ -4,18 +4,25 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import checkpoints
+from weightrollout.api.spec import Metadata
 from weightrollout.handover import files
 from weightrollout.handover.records import EngineReport, ImageIndex
 from weightrollout.weights.staging import Store
 
 
 def stage(
-    store: Store, folder: Path, reports: Sequence[EngineReport], *, digest: str | None = None
+    store: Store,
+    folder: Path,
+    reports: Sequence[EngineReport],
+    *,
+    digest: str | None = None,
+    policy: Metadata = Metadata.REQUIRE,
 ) -> ImageIndex:
     return store.stage(
         folder.as_uri(),
         digest=digest,
         reports=reports,
+        policy=policy,
         progress=lambda _: None,
         cancelled=lambda: False,
     )

@@ -108,7 +108,7 @@ async def test_new_weights_never_keep_the_digest_of_another_manager(
     for manager, weights in (("git", old), ("trainer", new)):
         manifest = weight_rollout(name, {"weights": weights})
         made = await api.patch(path, manifest, "apply", fieldManager=manager, force="true")
-    assert made["spec"]["weights"] == new
+    assert made["spec"]["weights"] == {**new, "metadata": "Require"}
     await api.delete(path)
 
 

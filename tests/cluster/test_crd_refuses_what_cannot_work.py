@@ -14,6 +14,13 @@ Json = dict[str, Any]
 
 GOOD: Json = {"weights": {"version": "v2", "uri": "file:///models/chat/step-1200/"}}
 
+PROMPT = "spec.verify.prompts[]"
+
+
+def expecting(expect: Json) -> Json:
+    return {"verify": {"prompts": [{"prompt": "2+2=", "maxTokens": 4, "expect": expect}]}}
+
+
 #: What is wrong with a spec, and which rule must say so: (path, number of the rule there).
 REFUSED: dict[str, tuple[Json, str, int]] = {
     "deadline shorter than drain and settling": (
@@ -77,6 +84,16 @@ REFUSED: dict[str, tuple[Json, str, int]] = {
         "spec.strategy.maxUnavailable",
         1,
     ),
+    "prompt that expects nothing": (expecting({}), f"{PROMPT}.expect", 0),
+    "prompt that expects two things": (
+        expecting({"contains": "4", "regex": "4"}),
+        f"{PROMPT}.expect",
+        0,
+    ),
+    "pattern that looks ahead": (expecting({"regex": "(?=4)"}), f"{PROMPT}.expect.regex", 0),
+    "pattern that refers back": (expecting({"regex": r"(4)\1"}), f"{PROMPT}.expect.regex", 0),
+    "pattern that does not close": (expecting({"regex": "(4"}), f"{PROMPT}.expect.regex", 0),
+    "more token ids than the answer has": (expecting({"tokenIds": [1] * 5}), PROMPT, 0),
     "fraction of a percent": (
         {"strategy": {"maxFailed": "0.5%"}},
         "spec.strategy.maxFailed",
@@ -118,7 +135,7 @@ async def test_a_spec_that_cannot_work_is_refused_with_its_reason(
     wrong, path, number = REFUSED[case]
     said = await refusal(api, namespace, "chat", {**GOOD, **wrong})
     rule = RULES[path][number]
-    assert rule.field or path in said
+    assert rule.field or path.replace("[]", "[0]") in said
     assert COMPUTED.get(case, rule.message) in said
 
 
@@ -156,6 +173,9 @@ async def test_a_field_that_is_not_there_yet_is_refused(api: Api, namespace: str
         pytest.param(
             {**GOOD, "swap": {"drainSeconds": 0}, "podDeadlineSeconds": 10}, id="no drain"
         ),
+        pytest.param({**GOOD, **expecting({"regex": r"^\s*(?i:four|4)\b"})}, id="a pattern"),
+        pytest.param({**GOOD, **expecting({"tokenIds": [19, 0, 2**31 - 1]})}, id="token ids"),
+        pytest.param({"weights": {**GOOD["weights"], "metadata": "Ignore"}}, id="own metadata"),
         pytest.param(
             {"weights": {**GOOD["weights"], "digest": f"sha256:{'0' * 64}"}}, id="pinned digest"
         ),

@@ -28,6 +28,8 @@ SPOILT: Final = {
     "stable": 40,
     "published": 10,
     "swap-annotation": 16,
+    "golden": 60,
+    "config": 48,
 }
 
 

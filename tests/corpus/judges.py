@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from corpus import cluster_side, engine_side, rpc, volume_side
+from corpus import checkpoint_side, cluster_side, engine_side, rpc, volume_side
 
 #: The input, and an empty folder for it; the class of the answer.
 Judge = Callable[[bytes, Path], str]
@@ -22,6 +22,8 @@ JUDGES: Final[Mapping[str, tuple[str, Judge]]] = {
     "index": ("json", volume_side.index),
     "exit-request": ("json", volume_side.exit_request),
     "safetensors": ("safetensors", volume_side.safetensors),
+    "golden": ("json", checkpoint_side.golden),
+    "config": ("json", checkpoint_side.config),
     "stable": ("json", volume_side.stable),
     "published": ("json", cluster_side.published),
     "swap-annotation": ("txt", cluster_side.swap_annotation),

@@ -35,7 +35,7 @@ from weightrollout.agent.swaps import Parts, Swaps
 from weightrollout.api.spec import PauseMode
 from weightrollout.clock import SystemClock
 from weightrollout.engine.errors import EngineRefused
-from weightrollout.engine.protocol import EngineInfo, EngineLoad
+from weightrollout.engine.protocol import AnswerToken, EngineInfo, EngineLoad
 from weightrollout.handover import files, records
 from weightrollout.handover.records import BACKEND
 from weightrollout.metrics import Door, Metrics
@@ -101,6 +101,11 @@ class StubbornEngine:
         return EngineLoad(0, 0)
 
     async def complete(self, prompt: str, *, max_tokens: int, deadline_s: float) -> str:
+        raise _no()
+
+    async def complete_tokens(
+        self, prompt: str, *, max_tokens: int, top: int, deadline_s: float
+    ) -> tuple[AnswerToken, ...]:
         raise _no()
 
     async def close(self) -> None:

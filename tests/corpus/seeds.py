@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from corpus import volume_side
+from corpus import checkpoint_side, volume_side
 from corpus.cluster_side import SPEC, TARGET
 from weightrollout.api.spec import Expect, PauseMode, Prompt, TakeOut
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
@@ -100,7 +100,13 @@ FULL_SPEC: Final = {
     "staging": {"maxConcurrent": "10%", "keepLastGood": True},
     "swap": {"takeOut": "None", "settleSeconds": 0, "drainSeconds": 5, "pauseMode": "Abort"},
     "strategy": {"maxUnavailable": 1, "maxFailed": "0%", "proveFirst": False, "soakSeconds": 1},
-    "verify": {"prompts": [{"prompt": "2+2=", "maxTokens": 4, "expect": {"contains": "4"}}]},
+    "verify": {
+        "prompts": [
+            {"prompt": "2+2=", "maxTokens": 4, "expect": {"contains": "4"}},
+            {"prompt": "2+3=", "expect": {"regex": "^(5|five)$"}},
+            {"prompt": "2+4=", "expect": {"tokenIds": [21]}},
+        ]
+    },
     "onFailure": "Hold",
     "repair": {"retries": 1},
     "mode": "Run",
@@ -188,5 +194,7 @@ DOCUMENTS: Final = {
     "exit-request": records.dumps(volume_side.EXIT),
     "stable": stable_text(STABLE).encode(),
     "published": stable_text(STABLE).encode(),
+    "golden": _text(checkpoint_side.GOLDEN_SEED),
+    "config": _text(checkpoint_side.CONFIG_SEED),
     "swap-annotation": _text({"cr": "chat", "epoch": 3, "revision": "r", "attempt": 1, "txn": "t"}),
 }

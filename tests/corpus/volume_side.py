@@ -32,7 +32,10 @@ from weightrollout.swap.backends.protocol import BackendError, Transfer
 from weightrollout.swap.backends.shared_memory import SharedMemory
 from weightrollout.swap.journal import FILE, Journal
 from weightrollout.swap.records import Content
+from weightrollout.weights import beside
+from weightrollout.weights.golden import Golden
 from weightrollout.weights.manifest import ManifestError, read_file
+from weightrollout.weights.metadata import Companions
 from weightrollout.weights.staging import Store
 
 INSTANCE: Final = "engine-1"
@@ -124,6 +127,7 @@ def index(data: bytes, folder: Path) -> str:
     region.mkdir(parents=True)
     files.rank_image(region, 0).write_bytes(bytes(PAGE))
     (region / files.INDEX).write_bytes(data)
+    beside.keep(region, Companions({}, {}), None)
     found = store.index(DIGEST, PLAN.plan_id())
     assert (found is not None) == (DIGEST in store.staged(PLAN.plan_id()))
     return "NoImage" if found is None else "Image"
@@ -160,6 +164,9 @@ def stable(data: bytes, folder: Path) -> str:
 class _Images:
     def index(self, digest: str, plan_id: str) -> ImageIndex | None:
         return INDEX
+
+    def golden(self, digest: str, plan_id: str) -> Golden | None:
+        return None
 
 
 def _backend(folder: Path) -> SharedMemory:

@@ -18,10 +18,11 @@ from weightrollout.engine.errors import (
     EngineStateUnknown,
     EngineUnreachable,
 )
-from weightrollout.engine.protocol import EngineInfo, EngineLoad
+from weightrollout.engine.protocol import AnswerToken, EngineInfo, EngineLoad
 from weightrollout.handover.records import BACKEND
 from weightrollout.swap.backends.protocol import BackendError, Transfer
 from weightrollout.swap.records import Answer, Failure
+from weightrollout.weights.golden import Golden
 
 BASE: Final = "base"
 GONE: Final = "gone"
@@ -223,6 +224,11 @@ class Door:
             raise EngineStateUnknown("Cut", "no answer")
         return "wrong" if answered in self._bad else "right"
 
+    async def complete_tokens(
+        self, prompt: str, *, max_tokens: int, top: int, deadline_s: float
+    ) -> tuple[AnswerToken, ...]:
+        raise AssertionError("no prompt of this world asks for tokens")
+
     async def _nothing(self) -> None:
         """A question changes nothing."""
 
@@ -265,6 +271,9 @@ class ModelBackend:
         if (self._engine.instance, self._engine.prepared) != (transfer.instance, mine):
             await asyncio.sleep(deadline_s)
             raise _failed(Answer.UNKNOWN, "PrepareTimedOut", "not prepared in time")
+
+    def golden(self, transfer: Transfer) -> Golden | None:
+        return None
 
     def prove(self, transfer: Transfer) -> None:
         mine = (transfer.id, transfer.content.digest)

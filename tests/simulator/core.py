@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Final, TypeAlias, TypeVar, cast
+from typing import Final, NamedTuple, TypeVar, cast
 
 from simulator import answers
 from simulator.death import CRASHED, die
@@ -43,7 +43,10 @@ class Closing(Exception):
     """The engine got SIGTERM."""
 
 
-Output: TypeAlias = tuple[str, Finish | None]  # a token, and with the last one how it ended
+class Output(NamedTuple):
+    text: str  # a token
+    finish: Finish | None  # with the last one: how it ended
+    weights: int = 0  # fingerprint that it was computed with
 
 
 @dataclass(eq=False, slots=True)
@@ -185,11 +188,11 @@ class Core:
         finish = Finish.LENGTH if request.produced == request.max_tokens else None
         if finish is not None:
             self.running.remove(request)
-        request.output.put_nowait((text, finish))
+        request.output.put_nowait(Output(text, finish, seen))
 
     def _abort_all(self) -> None:
         for request in (*self.running, *self.waiting):
-            request.output.put_nowait(("", Finish.ABORT))
+            request.output.put_nowait(Output("", Finish.ABORT))
         self.running.clear()
         self.waiting.clear()
         self._note_drained()

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from simulator import tokens
 from simulator.calls import Calls
 from simulator.core import Closing, Finish, GenerationPaused, Output, Request
 from simulator.death import CRASHED, die
@@ -25,6 +26,7 @@ class Asked:
     prompt: str
     max_tokens: int
     stream: bool
+    logprobs: int | None = None  # likeliest tokens to tell for each one
 
 
 class Invalid(Exception):
@@ -99,24 +101,24 @@ class Inference:
         try:
             if asked.stream:
                 return await self._stream(http, request)
-            return await self._whole(request)
+            return await self._whole(request, asked.logprobs)
         finally:
             self.calls.core.cancel(request)  # the client may have gone away
 
-    async def _whole(self, request: Request) -> web.Response:
-        texts: list[str] = []
-        finish = None
-        async for text, finish in _outputs(request):  # noqa: B007 - the last one is kept
-            texts.append(text)
-        body = self._body("".join(texts), finish)
+    async def _whole(self, request: Request, logprobs: int | None) -> web.Response:
+        told = [output async for output in _outputs(request)]
+        body = self._body("".join(output.text for output in told), told[-1].finish)
         body["usage"] = {"completion_tokens": request.produced}
+        if logprobs is not None:
+            taken = [output.weights for output in told if output.text]
+            body["choices"][0]["logprobs"] = tokens.logprobs(taken, request.prompt, logprobs)
         return web.json_response(body)
 
     async def _stream(self, http: web.Request, request: Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(http)
-        async for text, finish in _outputs(request):
-            event = json.dumps(self._body(text, finish))
+        async for output in _outputs(request):
+            event = json.dumps(self._body(output.text, output.finish))
             await response.write(f"data: {event}\n\n".encode())
         await response.write(b"data: [DONE]\n\n")
         return response
@@ -143,7 +145,7 @@ class Inference:
         max_tokens = body.get("max_tokens", 16)
         if not isinstance(max_tokens, int) or max_tokens < 1:
             raise Invalid(400, f"max_tokens must be at least 1, got {max_tokens}.")
-        return Asked(body["prompt"], max_tokens, bool(body.get("stream", False)))
+        return Asked(body["prompt"], max_tokens, bool(body.get("stream", False)), _logprobs(body))
 
     async def _meet_fault(self, call: str) -> bool:
         """Whether to answer well and with nothing. Raises Invalid."""
@@ -195,10 +197,23 @@ class Inference:
 
 async def _outputs(request: Request) -> AsyncIterator[Output]:
     """Tokens as they come; the end rides on the last of them."""
-    finish = None
-    while finish is None:
-        text, finish = await request.output.get()
-        yield text, finish
+    while True:
+        output = await request.output.get()
+        yield output
+        if output.finish is not None:
+            return
+
+
+def _logprobs(body: dict[str, Any]) -> int | None:
+    """None: not asked for. Tokens are told by their ids alone, which is all that we ask for."""
+    asked = body.get("logprobs")
+    if asked is None:
+        return None
+    if not isinstance(asked, int) or not 0 <= asked <= tokens.MAX_LOGPROBS:
+        raise Invalid(400, f"Requested sample logprobs of {asked}, which is not allowed.")
+    if body.get("return_tokens_as_token_ids") is not True or body.get("stream"):
+        raise Invalid(400, "the simulator tells logprobs whole, and by token ids only")
+    return asked
 
 
 def _error(status: int, text: str) -> web.Response:

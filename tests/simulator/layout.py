@@ -6,6 +6,7 @@ from typing import Final
 
 from simulator.model import Bytes, Model, Tensor
 from simulator.settings import Settings
+from weightrollout.handover.fields import file_fields
 from weightrollout.handover.records import PAGE, Block, EngineReport, LoadPlan, Piece, TensorFact
 from weightrollout.weights.digest import metadata_hashes
 
@@ -53,6 +54,7 @@ def reports(settings: Settings, model: Model, shards: tuple[Shard, ...]) -> list
     """What each rank writes at load."""
     facts = tuple(TensorFact(each.name, each.dtype, each.shape) for each in model.tensors)
     hashes = metadata_hashes(settings.model)
+    fields = file_fields(settings.model)
     nonce = secrets.token_hex(8)
     return [
         EngineReport(
@@ -72,6 +74,7 @@ def reports(settings: Settings, model: Model, shards: tuple[Shard, ...]) -> list
             free_bytes=settings.free_bytes,
             tensors=facts,
             plan=shard.plan,
+            file_fields=fields,
         )
         for shard in shards
     ]

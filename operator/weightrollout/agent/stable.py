@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from weightrollout.api.names import BASELINE_VERSION, STABLE_KEY
-from weightrollout.api.spec import DIGEST_PATTERN, URI_PATTERN, VERSION_PATTERN
+from weightrollout.api.spec import DIGEST_PATTERN, URI_PATTERN, VERSION_PATTERN, Metadata
 from weightrollout.swap.records import BASELINE, Content
 
 SCHEMA: Final = 1
@@ -52,7 +52,10 @@ def read(folder: Path | None) -> Stable:
     if not all(isinstance(field, str) for field in (*fields, owner)) or type(epoch) is not int:
         log.warning("%s lacks owner, epoch, revision, version, uri or digest", path)
         return Stable(None)
-    content = Content(*(str(field) for field in fields))
+    ignored = said.get("metadata") == Metadata.IGNORE  # any other word is the stricter one
+    metadata = Metadata.IGNORE if ignored else Metadata.REQUIRE
+    revision, version, uri, digest = (str(field) for field in fields)
+    content = Content(revision, version, uri, digest, metadata)
     if not _names_weights(content):
         # The baseline is published as no file at all; half of one must not lead there.
         log.warning("%s names no weights: uri, digest and a version are needed", path)

@@ -9,6 +9,7 @@ from typing import Final
 
 from weightrollout.agent.engine_watch import EngineSight
 from weightrollout.agent.state import Board, Staging
+from weightrollout.api.spec import Metadata
 from weightrollout.api.swap import FailureClass
 from weightrollout.clock import Clock
 from weightrollout.metrics import AGENT_STAGED_BYTES, AGENT_STAGING_SECONDS, Metrics
@@ -31,19 +32,21 @@ class Stager:
         self._clock = clock
         self._metrics = metrics
         self._job: _Job | None = None
-        self._plan_id = ""
+        self._known = ("", "")
 
-    async def know(self, plan_id: str) -> None:
-        """Which images fit the engine of this plan; "" when it cannot be swapped."""
-        self._plan_id = plan_id
+    async def know(self, sight: EngineSight) -> None:
+        """Which images fit this engine; none when it cannot be swapped."""
+        self._known = (sight.plan_id, sight.instance)
         try:
             staged = (
-                await asyncio.to_thread(self._store.staged, plan_id) if plan_id else frozenset()
+                await asyncio.to_thread(self._store.staged, sight.plan_id, sight.reports)
+                if sight.plan_id
+                else frozenset()
             )
         except WeightsError as error:
             log.error("images cannot be listed: %s", error)
             staged = frozenset()  # an unreadable volume is no reason to end beside a good engine
-        if staged != self._board.staged and plan_id == self._plan_id:
+        if staged != self._board.staged and self._known == (sight.plan_id, sight.instance):
             self._board.staged = staged
             self._board.bell.ring()
 
@@ -51,7 +54,7 @@ class Stager:
         """Join the same staging, or replace another: the operator wants the newest."""
         job = self._job
         if job is not None and not job.task.done():
-            if job.want == (want.uri, want.digest) and job.instance == sight.instance:
+            if job.want == _wish(want) and job.instance == sight.instance:
                 return job
             job.cancelled.set()
             await asyncio.wait({job.task})
@@ -85,7 +88,7 @@ class Stager:
         else:
             self._metrics.histogram(AGENT_STAGING_SECONDS).observe(self._clock.monotonic() - begun)
             job.progress = replace(job.progress, digest=index, done=True)
-            await self.know(sight.plan_id)
+            await self.know(sight)
         self._end(job)
 
     def _work(
@@ -103,6 +106,7 @@ class Stager:
             want.uri,
             digest=want.digest or None,
             reports=sight.reports,
+            policy=want.metadata,
             progress=progress,
             cancelled=job.cancelled.is_set,
         )
@@ -133,13 +137,18 @@ class Stager:
         self._board.bell.ring()
 
 
+def _wish(want: Content) -> tuple[str, str, Metadata]:
+    """What makes two stagings the same."""
+    return want.uri, want.digest, want.metadata
+
+
 class _Job:
     """One staging. `progress` is complete, and final once it is `done`."""
 
     task: asyncio.Task[None]
 
     def __init__(self, want: Content, instance: str) -> None:
-        self.want = (want.uri, want.digest)
+        self.want = _wish(want)
         self.instance = instance
         self.cancelled = threading.Event()
         self.progress = Staging(uri=want.uri, digest=want.digest)

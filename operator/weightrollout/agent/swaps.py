@@ -21,6 +21,7 @@ from weightrollout.swap.journal import Journal, JournalUnwritable
 from weightrollout.swap.patience import Patience
 from weightrollout.swap.records import Content, Failure, SwapRequest, SwapState
 from weightrollout.swap.run import Hands, SwapRun
+from weightrollout.weights.errors import WeightsError
 from weightrollout.weights.staging import Store
 
 log = logging.getLogger(__name__)
@@ -237,11 +238,20 @@ class Swaps:
             raise Refused(RefusalReason.POISONED, "the engine must be restarted first")
         if sight.refusal is not None:
             raise Refused(sight.refusal.reason, sight.refusal.message)
-        if await asyncio.to_thread(self._parts.store.index, weights.digest, sight.plan_id) is None:
+        await asyncio.to_thread(self._refuse_unstaged, weights, sight)
+        return sight
+
+    def _refuse_unstaged(self, weights: Content, sight: EngineSight) -> None:
+        store = self._parts.store
+        index = store.index(weights.digest, sight.plan_id)
+        if index is None:
             raise Refused(
                 RefusalReason.NOT_STAGED, f"{weights.digest} has no image for this engine: stage it"
             )
-        return sight
+        try:
+            store.check(index, sight.reports, weights.metadata)
+        except WeightsError as error:
+            raise Refused(error.reason, error.message, failure_class=error.failure_class) from error
 
 
 def _crashed(state: SwapState, error: Exception) -> SwapState:

@@ -8,8 +8,6 @@ import math
 import re
 from typing import Final
 
-from pydantic import ValidationError
-
 from weightrollout import __version__
 from weightrollout.agent import readiness
 from weightrollout.agent.engine_watch import EngineSight
@@ -17,13 +15,13 @@ from weightrollout.agent.fence import Fence
 from weightrollout.agent.readiness import NotReady
 from weightrollout.agent.reasons import RefusalReason, Refused
 from weightrollout.agent.state import Board, Staging, facts, is_baseline, loaded
+from weightrollout.agent.wire_prompts import prompts
 from weightrollout.api.names import BASELINE_VERSION
 from weightrollout.api.spec import (
     DIGEST_PATTERN,
     VERSION_PATTERN,
-    Expect,
+    Metadata,
     PauseMode,
-    Prompt,
     TakeOut,
 )
 from weightrollout.api.swap import SwapPhase
@@ -41,7 +39,6 @@ _PAUSED_PHASES = frozenset(
 MAX_NAME: Final = 253
 MAX_TXN: Final = 200
 MAX_URI: Final = 2048
-MAX_PROMPTS: Final = 16
 #: What a message says more is cut off; a refusal also travels in headers, which hold 8 KiB.
 MAX_WORDS: Final = 1024
 MAX_REFUSAL: Final = 400
@@ -71,7 +68,9 @@ def content(message: pb.Weights) -> Content:
         raise Refused(RefusalReason.BAD_REQUEST, f"no digest: {message.digest[:80]!r}")
     if len(message.uri) > MAX_URI:
         raise Refused(RefusalReason.BAD_REQUEST, f"the uri is longer than {MAX_URI} characters")
-    return Content(message.revision, message.version, message.uri, message.digest)
+    ignored = message.metadata == pb.METADATA_IGNORE
+    metadata = Metadata.IGNORE if ignored else Metadata.REQUIRE
+    return Content(message.revision, message.version, message.uri, message.digest, metadata)
 
 
 def swappable(message: pb.Weights) -> Content:
@@ -111,27 +110,8 @@ def swap_request(message: pb.SwapRequest, last_good: Content | None) -> SwapRequ
         clear_cache=message.clear_cache,
         drain_s=message.drain_seconds,
         deadline_s=message.deadline_seconds,
-        prompts=_prompts(message),
+        prompts=prompts(message),
     )
-
-
-def _prompts(message: pb.SwapRequest) -> tuple[Prompt, ...]:
-    if len(message.prompts) > MAX_PROMPTS:
-        raise Refused(RefusalReason.BAD_REQUEST, f"more than {MAX_PROMPTS} prompts")
-    try:
-        return tuple(
-            Prompt(
-                prompt=each.prompt,
-                max_tokens=each.max_tokens,
-                expect=Expect(contains=each.contains),
-            )
-            for each in message.prompts
-        )
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise Refused(
-            RefusalReason.BAD_REQUEST, f"prompts: {first['loc'][-1]}: {first['msg']}"
-        ) from error
 
 
 def heartbeat(seconds: float, default_s: float, least_s: float) -> float:
@@ -158,7 +138,11 @@ def _named(what: str, said: str, longest: int) -> str:
 
 def weights(record: Content) -> pb.Weights:
     return pb.Weights(
-        revision=record.revision, version=record.version, uri=record.uri, digest=record.digest
+        revision=record.revision,
+        version=record.version,
+        uri=record.uri,
+        digest=record.digest,
+        metadata=_wire_metadata(record.metadata),
     )
 
 
@@ -283,6 +267,11 @@ def _attempts(book: Book, index: int) -> pb.Attempts:
 
 def _is_paused(board: Board, sight: EngineSight) -> bool:
     return sight.paused or (board.live is not None and board.live.phase in _PAUSED_PHASES)
+
+
+def _wire_metadata(value: Metadata) -> pb.Metadata.ValueType:
+    """The default is not said: an older operator need not understand it."""
+    return pb.METADATA_IGNORE if value is Metadata.IGNORE else pb.METADATA_UNSPECIFIED
 
 
 def _wire_take_out(value: TakeOut) -> pb.TakeOut.ValueType:

@@ -10,7 +10,13 @@ from typing import Final
 
 from weightrollout.api.names import BASELINE_VERSION, MAX_NAME_LENGTH
 from weightrollout.api.quantity import PERCENT
-from weightrollout.api.spec import DIGEST_PATTERN, URI_PATTERN, VERSION_PATTERN, Swap
+from weightrollout.api.spec import (
+    DIGEST_PATTERN,
+    ONE_EXPECTATION,
+    URI_PATTERN,
+    VERSION_PATTERN,
+    Swap,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,4 +125,27 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
         ),
     ),
     "spec.strategy.maxFailed": (INT_OR_PERCENT,),
+    "spec.verify.prompts[]": (
+        Rule(
+            rule="!has(self.expect.tokenIds) || self.expect.tokenIds.size() <= self.maxTokens",
+            message="expect.tokenIds has more ids than maxTokens lets the answer have: raise"
+            " maxTokens, or expect fewer",
+            field=".maxTokens",
+        ),
+    ),
+    "spec.verify.prompts[].expect": (
+        Rule(
+            rule="[has(self.contains), has(self.regex), has(self.tokenIds)]"
+            ".filter(given, given).size() == 1",
+            message=f"{ONE_EXPECTATION}: for several expectations write several prompts",
+        ),
+    ),
+    "spec.verify.prompts[].expect.regex": (
+        # A pattern that does not compile makes the rule fail, whatever it compares; `|| true` would not.
+        Rule(
+            rule="''.matches(self) in [true, false]",
+            message="must be a regular expression of the RE2 family: no look-around, no"
+            " back-references",
+        ),
+    ),
 }

@@ -1,16 +1,29 @@
 """`spec` of a WeightRollout. A field is here only when it works."""
 
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
-from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    AliasGenerator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
+from weightrollout.api.pattern import compilable
 from weightrollout.api.quantity import IntOrPercent
 
 DIGEST_PATTERN: Final = r"^sha256:[0-9a-f]{64}$"
 VERSION_PATTERN: Final = r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$"
 URI_PATTERN: Final = r"^file:///.+$"
+#: Longest regular expression; what is longer is a program.
+MAX_PATTERN: Final = 512
+#: Tokenizers number their tokens in 32 bits.
+MAX_TOKEN_ID: Final = (1 << 31) - 1
+ONE_EXPECTATION: Final = "set exactly one of contains, regex and tokenIds"
 
 
 class ApiModel(BaseModel):
@@ -45,6 +58,11 @@ class Mode(StrEnum):
     SUSPENDED = "Suspended"
 
 
+class Metadata(StrEnum):
+    REQUIRE = "Require"
+    IGNORE = "Ignore"
+
+
 class Weights(ApiModel):
     """One content: a revision is exactly this and nothing else."""
 
@@ -60,6 +78,12 @@ class Weights(ApiModel):
         default=None,
         description="Printed by 'kubectl weightrollout digest PATH'. Absent: one pod stages first "
         "and what it finds is pinned for all.",
+    )
+    metadata: Metadata = Field(
+        default=Metadata.REQUIRE,
+        description="What follows where generation_config.json or a chat template is not the one "
+        "that the engine was started with, which reads them only then. Require: the weights are "
+        "refused. Ignore: they are swapped in and the engine keeps its own.",
     )
 
 
@@ -126,9 +150,35 @@ class Strategy(ApiModel):
 class Expect(ApiModel):
     """What a good answer looks like."""
 
-    contains: Annotated[str, Field(min_length=1, max_length=1024)] = Field(
-        description="Text that must be in the answer, letter for letter."
+    contains: Annotated[str, Field(min_length=1, max_length=1024)] | None = Field(
+        default=None, description="Text that must be in the answer, letter for letter."
     )
+    regex: (
+        Annotated[str, Field(min_length=1, max_length=MAX_PATTERN), AfterValidator(compilable)]
+        | None
+    ) = Field(
+        default=None,
+        description="Regular expression of the RE2 family (no look-around, no back-references) that "
+        "must match somewhere in the answer's first 32768 characters; anchor it with ^ and $.",
+    )
+    token_ids: (
+        Annotated[
+            tuple[Annotated[int, Field(ge=0, le=MAX_TOKEN_ID)], ...],
+            Field(min_length=1, max_length=256),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Ids of the tokens that the answer must begin with, as the engine's tokenizer "
+        "numbers them; at most maxTokens.",
+    )
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        given = [each for each in (self.contains, self.regex, self.token_ids) if each is not None]
+        if len(given) != 1:
+            raise ValueError(f"{ONE_EXPECTATION}, got {len(given)} of them")
+        return self
 
 
 class Prompt(ApiModel):
@@ -141,6 +191,12 @@ class Prompt(ApiModel):
         default=16, description="Length of the answer that is asked for."
     )
     expect: Expect
+
+    @model_validator(mode="after")
+    def _answer_is_long_enough(self) -> Self:
+        if self.expect.token_ids is not None and len(self.expect.token_ids) > self.max_tokens:
+            raise ValueError("expect.tokenIds are more than maxTokens: raise maxTokens")
+        return self
 
 
 class Verify(ApiModel):

@@ -12,6 +12,7 @@ import grpc
 import grpc.aio
 from google.protobuf.message import DecodeError
 
+from weightrollout.api.spec import Metadata
 from weightrollout.api.swap import FailureClass
 from weightrollout.controller.leader import Fence
 from weightrollout.controller.observe import NotUnderstood, text, word
@@ -102,5 +103,14 @@ def wire_weights(ref: Ref) -> pb.Weights:
     if ref.is_baseline:
         return pb.Weights()
     return pb.Weights(
-        revision=ref.revision, version=ref.version, uri=ref.uri, digest=ref.digest or ""
+        revision=ref.revision,
+        version=ref.version,
+        uri=ref.uri,
+        digest=ref.digest or "",
+        metadata=_wire_metadata(ref.metadata),
     )
+
+
+def _wire_metadata(value: Metadata) -> pb.Metadata.ValueType:
+    """The default is not said: an older agent need not understand it."""
+    return pb.METADATA_IGNORE if value is Metadata.IGNORE else pb.METADATA_UNSPECIFIED

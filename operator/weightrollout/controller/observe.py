@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from pydantic import ValidationError
 
 from weightrollout.api.names import BASELINE_VERSION, stable_configmap
-from weightrollout.api.spec import DIGEST_PATTERN, WeightRolloutSpec
+from weightrollout.api.spec import DIGEST_PATTERN, Metadata, WeightRolloutSpec
 from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
 from weightrollout.clock import rfc3339
@@ -39,6 +39,7 @@ from weightrollout.rollout.fleet import (
     Verdict,
     Work,
 )
+from weightrollout.rollout.revisions import metadata_of
 from weightrollout.wire.agent import agent_pb2 as pb
 
 NOT_UNDERSTOOD: Final = "NotUnderstood"
@@ -131,7 +132,7 @@ def revisions_of(world: World, rollout: str, uid: str) -> Iterable[RevisionRecor
 def revision_of(record: RevisionRecord) -> Revision:
     digest = record.given_digest or record.pinned_digest or None
     return Revision(
-        ref=Ref(record.name, record.version, record.uri, digest),
+        ref=Ref(record.name, record.version, record.uri, digest, metadata_of(record.metadata)),
         number=record.number,
         digest_given=bool(record.given_digest),
         verdict=Verdict(record.verdict) if record.verdict in set(Verdict) else None,
@@ -143,7 +144,8 @@ def revision_of(record: RevisionRecord) -> Revision:
 def published(record: StableRecord | None) -> Ref | None:
     if record is None or not record.revision:
         return None
-    return Ref(record.revision, record.version, record.uri, record.digest or None)
+    metadata = metadata_of(record.metadata)
+    return Ref(record.revision, record.version, record.uri, record.digest or None, metadata)
 
 
 def pod_view(pod: Pod, link: Said | None) -> PodView:
@@ -220,6 +222,7 @@ def ref_of(weights: pb.Weights) -> Ref | None:
         _short(weights.version, "version"),
         _short(weights.uri, "uri", MAX_URI),
         _short(weights.digest, "digest") or None,
+        Metadata.IGNORE if weights.metadata == pb.METADATA_IGNORE else Metadata.REQUIRE,
     )
 
 

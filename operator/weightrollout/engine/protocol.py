@@ -1,5 +1,6 @@
 """The calls a swap makes, whatever the engine is reached by."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -60,11 +61,23 @@ class Engine(Protocol):
     async def close(self) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerToken:
+    id: int
+    top: Mapping[int, float]  # id -> natural logarithm of its probability
+
+
 class Inference(Protocol):
     """The engine's HTTP side."""
 
     async def load(self, *, deadline_s: float) -> EngineLoad: ...
 
     async def complete(self, prompt: str, *, max_tokens: int, deadline_s: float) -> str: ...
+
+    async def complete_tokens(
+        self, prompt: str, *, max_tokens: int, top: int, deadline_s: float
+    ) -> tuple[AnswerToken, ...]:
+        """The greedy answer token by token, with at least the `top` likeliest ids for each."""
+        ...
 
     async def close(self) -> None: ...

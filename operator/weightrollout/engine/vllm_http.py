@@ -8,11 +8,15 @@ from typing import Any, Final
 import aiohttp
 
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown, EngineUnreachable
-from weightrollout.engine.protocol import EngineLoad
+from weightrollout.engine.protocol import AnswerToken, EngineLoad
 
 RUNNING: Final = "vllm:num_requests_running"
 #: The longest answer that is read; a page of metrics has about 100 KB.
 MAX_BYTES: Final = 16 << 20
+COMPLETIONS: Final = "/v1/completions"
+#: How an engine that was asked for them spells a token's id where its text would stand.
+TOKEN_ID: Final = "token_id:"
+MAX_TOKEN_ID: Final = (1 << 31) - 1
 WAITING: Final = "vllm:num_requests_waiting"
 _SAMPLE: Final = re.compile(r"^(?P<name>[\w:]+)(?:\{.*\})?\s+(?P<value>\S+)", re.MULTILINE)
 
@@ -30,24 +34,44 @@ class VllmHttp:
         return EngineLoad(running=total(text, RUNNING), waiting=total(text, WAITING))
 
     async def complete(self, prompt: str, *, max_tokens: int, deadline_s: float) -> str:
+        body = {"prompt": prompt, "max_tokens": max_tokens}
+        text = (await self._choice(body, deadline_s)).get("text")
+        if not isinstance(text, str):
+            raise self._nonsense(COMPLETIONS)
+        return text.encode(errors="replace").decode()  # JSON can spell half a character
+
+    async def complete_tokens(
+        self, prompt: str, *, max_tokens: int, top: int, deadline_s: float
+    ) -> tuple[AnswerToken, ...]:
+        # Ids, because byte-level tokens are not unique as text.
+        body = {
+            **{"prompt": prompt, "max_tokens": max_tokens, "logprobs": max(1, top)},
+            "return_tokens_as_token_ids": True,
+        }
+        choice = await self._choice(body, deadline_s)
+        try:
+            return answer_tokens(choice["logprobs"])
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise self._nonsense(COMPLETIONS) from error
+
+    async def _choice(self, asked: dict[str, Any], deadline_s: float) -> dict[str, Any]:
+        """The greedy answer. Raises EngineError also where it was cut short."""
         loop = asyncio.get_running_loop()
         ends = loop.time() + deadline_s
         model = await self._model_name(deadline_s)
-        body = {"model": model, "prompt": prompt, "max_tokens": max_tokens, "temperature": 0}
+        body = {"model": model, "temperature": 0, **asked}
         left_s = max(0.001, ends - loop.time())  # aiohttp takes 0 for no deadline
-        reply = await self._ask_json("POST", "/v1/completions", body, left_s)
+        reply = await self._ask_json("POST", COMPLETIONS, body, left_s)
         try:
-            choice = reply["choices"][0]
-            text, finish = choice["text"], choice.get("finish_reason")
-        except (LookupError, TypeError) as error:
-            raise self._nonsense("/v1/completions") from error
+            choice: dict[str, Any] = reply["choices"][0]
+            finish = choice.get("finish_reason")
+        except (LookupError, TypeError, AttributeError) as error:
+            raise self._nonsense(COMPLETIONS) from error
         if finish == "abort":
             raise EngineStateUnknown(
                 "CompletionAborted", f"{self._base_url} paused or stopped during the prompt"
             )
-        if not isinstance(text, str):
-            raise self._nonsense("/v1/completions")
-        return text.encode(errors="replace").decode()  # JSON can spell half a character
+        return choice
 
     async def close(self) -> None:
         if self._session is not None:
@@ -113,6 +137,23 @@ class VllmHttp:
         return EngineStateUnknown(
             "UnexpectedAnswer", f"{self._base_url}{path} did not answer as vLLM does"
         )
+
+
+def answer_tokens(logprobs: Any) -> tuple[AnswerToken, ...]:
+    """Of a choice's `logprobs` asked for with ids. Raises LookupError, TypeError, ValueError,
+    AttributeError: not of that form."""
+    tokens, tops = logprobs["tokens"], logprobs["top_logprobs"]
+    return tuple(
+        AnswerToken(_token_id(token), {_token_id(each): float(top[each]) for each in top or {}})
+        for token, top in zip(tokens, tops, strict=True)
+    )
+
+
+def _token_id(said: str) -> int:
+    number = int(said.removeprefix(TOKEN_ID))
+    if not said.startswith(TOKEN_ID) or not 0 <= number <= MAX_TOKEN_ID:
+        raise ValueError(f"no token id: {said[:40]!r}")
+    return number
 
 
 def total(metrics: str, name: str) -> int:

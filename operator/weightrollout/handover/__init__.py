@@ -12,6 +12,7 @@ or nothing. Paths inside are relative to the volume that holds them: each side h
     staging volume (agent writes, engine reads)
       images/<digest hex>/<plan id>/rank<r>.image   the bytes, one page-aligned block per parameter
       images/<digest hex>/<plan id>/index.json      ImageIndex; written last, so its presence commits
+      images/<digest hex>/<plan id>/...             what `weights.beside` keeps there is the agent's own
     RPC payloads
       InitWeightTransferEngine(InitInfo)     UpdateWeights(UpdateInfo)
 """

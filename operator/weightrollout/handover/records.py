@@ -100,6 +100,8 @@ class EngineReport:
     plan: LoadPlan
     refusal_reason: str = ""  # CamelCase: why the plugin cannot swap this engine
     refusal_message: str = ""
+    #: Of the JSON files among them: name -> fields.fields_of. Absent: compared by hash alone.
+    file_fields: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,9 +228,13 @@ def _decode(kind: Any, value: Any, where: str) -> Any:
         item = typing.get_args(kind)[0]
         return tuple(_decode(item, each, f"{where}[{i}]") for i, each in enumerate(value))
     if origin is dict:
-        if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
-            raise HandoverError(f"{where}: must be an object of strings")
-        return {_text(key, where): _text(each, where) for key, each in value.items()}
+        item = typing.get_args(kind)[1]
+        if not isinstance(value, dict):
+            raise HandoverError(f"{where}: must be an object")
+        return {
+            _text(key, where): _decode(item, each, f"{where}[{_short(key)}]")
+            for key, each in value.items()
+        }
     if dataclasses.is_dataclass(kind):
         return _decode_record(kind, value, where)
     if kind in (int, float):
@@ -278,7 +284,9 @@ def _decode_record(kind: Any, value: Any, where: str) -> Any:
     missing = sorted(
         name
         for name, field in fields.items()
-        if name not in value and field.default is dataclasses.MISSING
+        if name not in value
+        and field.default is dataclasses.MISSING
+        and field.default_factory is dataclasses.MISSING
     )
     if missing:
         raise HandoverError(f"{where}: missing keys {', '.join(missing)}")

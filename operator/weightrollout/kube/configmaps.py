@@ -14,6 +14,7 @@ from weightrollout.kube.errors import NotFound
 from weightrollout.kube.store import Source, Store
 
 SCHEMA: Final = 1
+_KEYS: Final = ("owner", "revision", "version", "uri", "digest", "metadata")
 #: Sets our ConfigMaps apart from the users' own that may carry the name label.
 LABEL_STABLE: Final = "app.kubernetes.io/managed-by"
 MANAGED_BY: Final = "weightrollout"
@@ -32,6 +33,7 @@ class StableRecord:
     version: str = ""
     uri: str = ""
     digest: str = ""
+    metadata: str = ""  # spec.weights.metadata; "" where it is the default
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Stable:
     version: str
     uri: str
     digest: str
+    metadata: str = ""
 
 
 def configmaps_path(client: Client) -> str:
@@ -63,7 +66,7 @@ def trim_stable(body: Json) -> StableRecord:
         metadata["uid"],
         int(metadata["resourceVersion"]),
         (metadata.get("labels") or {}).get(LABEL_NAME, ""),
-        *(str(said.get(key) or "") for key in ("owner", "revision", "version", "uri", "digest")),
+        *(str(said.get(key) or "") for key in _KEYS),
     )
 
 
@@ -102,6 +105,8 @@ def stable_text(stable: Stable) -> str:
         "uri": stable.uri,
         "digest": stable.digest,
     }
+    if stable.metadata:
+        said["metadata"] = stable.metadata
     return json.dumps(said, indent=1, sort_keys=True) + "\n"
 
 

@@ -38,6 +38,7 @@ class RevisionRecord:
     version: str  # "": not one of ours
     uri: str
     given_digest: str  # spec.weights.digest; "" where it was left out
+    metadata: str  # spec.weights.metadata; "" where it is the default
     pinned_digest: str  # found by the scout; "" until then
     verdict: str
     reason: str
@@ -69,6 +70,7 @@ class Content:
     version: str
     uri: str
     given_digest: str
+    metadata: str = ""
 
 
 def revisions_path(client: Client) -> str:
@@ -95,6 +97,7 @@ def trim_revision(body: Json) -> RevisionRecord:
         version=weights.get("version", ""),
         uri=weights.get("uri", ""),
         given_digest=weights.get("digest", ""),
+        metadata=weights.get("metadata", ""),
         pinned_digest=annotations.get(ANNOTATION_DIGEST, ""),
         verdict=annotations.get(ANNOTATION_VERDICT, ""),
         reason=annotations.get(ANNOTATION_VERDICT_REASON, ""),
@@ -112,10 +115,12 @@ def _weights(data: Any) -> Mapping[str, str]:
 
 
 def canonical_data(content: Content) -> Json:
-    """Only what the user set. A release that changes this form would start rollouts by itself."""
+    """Only what says more than its default. A release that changes this form would start rollouts by itself."""
     weights = {"version": content.version, "uri": content.uri}
     if content.given_digest:
         weights["digest"] = content.given_digest
+    if content.metadata:
+        weights["metadata"] = content.metadata
     data: Json = json.loads(json.dumps({"schema": SCHEMA, "weights": weights}, sort_keys=True))
     return data
 
@@ -128,7 +133,7 @@ async def write_revision(
     facts: Facts,
 ) -> None:
     """Compare-and-swap on what was `read`. Conflict: somebody wrote since. Adopts an orphan."""
-    content = Content(read.version, read.uri, read.given_digest)
+    content = Content(read.version, read.uri, read.given_digest, read.metadata)
     body = _body(read.name, owner, content, facts)
     body["metadata"]["resourceVersion"] = str(read.resource_version)
     await _apply(client, store, body)

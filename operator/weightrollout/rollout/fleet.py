@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from weightrollout.api.spec import WeightRolloutSpec
+from weightrollout.api.spec import Metadata, WeightRolloutSpec
 from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
 
@@ -29,6 +29,7 @@ class Ref:
     version: str
     uri: str = ""
     digest: str | None = None  # None: not pinned yet, or the baseline
+    metadata: Metadata = Metadata.REQUIRE
 
     @property
     def is_baseline(self) -> bool:

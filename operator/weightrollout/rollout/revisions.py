@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable
 from typing import Final
 
-from weightrollout.api.spec import Weights
+from weightrollout.api.spec import Metadata, Weights
 from weightrollout.rollout.fleet import Ref, Revision, Verdict
 
 SCHEMA: Final = 1
@@ -17,10 +17,23 @@ BASELINE: Final = Ref("baseline", "default")
 
 
 def canonical(weights: Weights) -> str:
-    """The user-set fields of spec.weights as JSON: sorted keys, no spaces, ASCII."""
-    fields = weights.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
+    """The fields of spec.weights that say more than their default: sorted keys, no spaces, ASCII.
+
+    A default that a newer API server fills in is not the user's word, and changes no revision.
+    """
+    fields = weights.model_dump(by_alias=True, exclude_defaults=True)
     document = {"schema": SCHEMA, "weights": fields}
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def said_metadata(ref: Ref) -> str:
+    """spec.weights.metadata as it is kept: "" for the default, so that an older form stays as it is."""
+    return "" if ref.metadata is Metadata.REQUIRE else str(ref.metadata)
+
+
+def metadata_of(said: str) -> Metadata:
+    """Any other word than Ignore is the stricter one."""
+    return Metadata.IGNORE if said == Metadata.IGNORE else Metadata.REQUIRE
 
 
 def revision_name(rollout: str, weights: Weights) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 from pydantic import FiniteFloat
 
 from weightrollout.api.names import BASELINE_VERSION
-from weightrollout.api.spec import PauseMode, Prompt
+from weightrollout.api.spec import Metadata, PauseMode, Prompt
 from weightrollout.api.swap import FailureClass, Outcome
 
 
@@ -23,6 +23,7 @@ class Content:
     version: str
     uri: str = ""
     digest: str = ""  # "sha256:<64 hex>"; empty for the baseline
+    metadata: Metadata = Metadata.REQUIRE
 
     @property
     def is_baseline(self) -> bool:

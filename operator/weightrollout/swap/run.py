@@ -23,6 +23,7 @@ from weightrollout.swap.machine import Todo
 from weightrollout.swap.patience import Patience
 from weightrollout.swap.records import Answer, Failure, Holds, Source, Step, SwapState
 from weightrollout.swap.stopwatch import Stopwatch
+from weightrollout.swap.verify import complaint
 
 log = logging.getLogger(__name__)
 
@@ -173,6 +174,9 @@ class SwapRun:
         engine, request = self._hands.engine, state.request
         match state.step:
             case Step.INIT:
+                if state.holds is Holds.OLD:
+                    # Read now: a volume that fails after the pause must not undo good weights.
+                    self._hands.backend.golden(_transfer(state))
                 info = self._hands.backend.init_info(_transfer(state))
                 await engine.init_transfer(info, deadline_s=limit_s)
             case Step.PREPARED:
@@ -216,17 +220,16 @@ class SwapRun:
             await asyncio.sleep(min(DRAIN_POLL_S, left))
 
     async def _ask(self, state: SwapState) -> None:
-        for prompt in state.request.prompts:
-            got = await self._hands.inference.complete(
-                prompt.prompt, max_tokens=prompt.max_tokens, deadline_s=self._limit(state)
-            )
-            if prompt.expect.contains not in got:
-                message = (
-                    f"prompt {prompt.prompt!r}: expected an answer that contains"
-                    f" {prompt.expect.contains!r}, got {got[:200]!r}"
-                )
-                failure = Failure(FailureClass.WEIGHTS, "VerifyFailed", message)
-                raise BackendError(Answer.WRONG, failure)
+        """Raises BackendError where an answer is not what it must be."""
+        wrong = await complaint(
+            self._hands.inference,
+            state.request.prompts,
+            self._hands.backend.golden(_transfer(state)),
+            lambda: self._limit(state),
+        )
+        if wrong is not None:
+            failure = Failure(FailureClass.WEIGHTS, REASONS[Step.PROMPTS], wrong)
+            raise BackendError(Answer.WRONG, failure)
 
     # -- read back ------------------------------------------------------------------------
 

@@ -8,6 +8,9 @@ one: whatever fails here fails while the engine serves.
     digest       which files count, and the name of their content     (standard library only)
     manifest     the tensors of a safetensors folder, headers only    (standard library only)
     preflight    can this engine be swapped, does this checkpoint fit it; pure
+    metadata     are config, tokenizer and templates those of the engine; pure
+    golden       golden.json, what the weights answer: read and compared; pure
+    beside       what is kept of those next to an image
     layout       which bytes of a file go where; pure
     checksum     crc32 of a whole from crc32s of its parts; pure
     finite       NaN and infinity at the speed of memory

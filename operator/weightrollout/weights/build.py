@@ -9,11 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from weightrollout.api.spec import Metadata
+from weightrollout.handover.fields import file_fields
 from weightrollout.handover.records import EngineReport, ImageIndex, LoadPlan
-from weightrollout.weights import digest, layout, preflight
+from weightrollout.weights import beside, digest, layout, metadata, preflight
 from weightrollout.weights.checkpoint import Checkpoint, open_checkpoint, reading, same_bytes
 from weightrollout.weights.errors import Reason, WeightsError
-from weightrollout.weights.image import ImageWriter
+from weightrollout.weights.golden import GoldenError, parse
+from weightrollout.weights.image import ImageWriter, staging_failures
+from weightrollout.weights.metadata import Companions
 from weightrollout.weights.preflight import Coverage
 from weightrollout.weights.scatter import CHUNK_BYTES, Pass, Seen
 
@@ -31,18 +35,22 @@ class Build:
     checkpoint: Checkpoint
     coverage: Coverage
     plans: tuple[LoadPlan, ...]  # by rank
-    sums: Mapping[str, str]  # of the files without tensors
+    companions: Companions
+    golden: bytes | None  # golden.json, where it has one
+    waived: tuple[str, ...]  # differences to the engine's files that the policy lets pass
 
     @classmethod
-    def of(cls, folder: Path, reports: Sequence[EngineReport]) -> Self:
+    def of(cls, folder: Path, reports: Sequence[EngineReport], policy: Metadata) -> Self:
         """Raises WeightsError. Reads headers, and the files without tensors."""
         checkpoint = open_checkpoint(folder)
         coverage = preflight.cover(checkpoint.manifest, reports)
         with reading(folder):
             sums = {name: digest.sha256_of(folder / name) for name in checkpoint.others()}
-        metadata = [name for name in sums if digest.matches(name, digest.METADATA)]
-        preflight.check_metadata({name: sums[name] for name in metadata}, reports)
-        return cls(checkpoint, coverage, tuple(report.plan for report in reports), sums)
+            golden = _golden(folder) if digest.GOLDEN in sums else None
+        companions = Companions(sums, file_fields(folder))
+        waived = metadata.check(companions, reports, policy)
+        plans = tuple(report.plan for report in reports)
+        return cls(checkpoint, coverage, plans, companions, golden, waived)
 
     def run(
         self,
@@ -60,6 +68,8 @@ class Build:
             progress(StageCount(small + read, self.checkpoint.bytes))
 
         with ImageWriter(folder, self.plans) as images:
+            with staging_failures(folder, 0):
+                beside.keep(folder, self.companions, self.golden)
             taken = layout.copies(self.plans, self.coverage.suppliers)
             seen = Pass(self.checkpoint, taken, images, threads=threads).run(count, cancelled)
             found = self._judge(seen, want)
@@ -69,7 +79,7 @@ class Build:
         """The digest of what was read, if it may be used. Always the same refusal for the same bytes."""
         self.checkpoint.check_unchanged()
         found = digest.digest_from_sums(
-            {**self.sums, **{name: file.sha256 for name, file in seen.items()}}
+            {**self.companions.sums, **{name: file.sha256 for name, file in seen.items()}}
         )
         if want is not None and found != want:
             raise WeightsError(
@@ -93,3 +103,13 @@ class Build:
                         f" checkpoint: leave out {other.name}, or make them equal",
                     )
         return found
+
+
+def _golden(folder: Path) -> bytes:
+    """Read now, because a broken one must be found while the engine serves."""
+    data = beside.golden_bytes(folder)
+    try:
+        parse(data)
+    except GoldenError as error:
+        raise WeightsError(Reason.GOLDEN_MALFORMED, f"{folder / digest.GOLDEN}: {error}") from error
+    return data

@@ -19,6 +19,8 @@ WeightsError
       TiedHeadDiffers      one tensor in the engine, two different ones in the checkpoint
       NotFinite            a NaN or an infinity
       RestartRequired      config or tokenizer differ; an engine reads them only at its start
+      MetadataDiffers      generation config or chat template differ, and spec.weights.metadata is Require
+      GoldenMalformed      golden.json cannot be what the trainer meant
 """
 
 from enum import StrEnum
@@ -47,6 +49,8 @@ class Reason(StrEnum):
     TIED_HEAD_DIFFERS = "TiedHeadDiffers"
     NOT_FINITE = "NotFinite"
     RESTART_REQUIRED = "RestartRequired"
+    METADATA_DIFFERS = "MetadataDiffers"
+    GOLDEN_MALFORMED = "GoldenMalformed"
 
 
 _ENVIRONMENT: Final = frozenset(

@@ -5,7 +5,7 @@ the same for every checkpoint, and a no makes the pod incompatible. `cover`: can
 fill it; a no is a `WeightsError`. Whatever a report leaves unknown is refused.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -62,29 +62,6 @@ def cover(manifest: Manifest, reports: Sequence[EngineReport]) -> Coverage:
         suppliers={fact.name: tensors[0] for fact, tensors in given.items()},
         ties=tuple((tensors[0], other) for tensors in given.values() for other in tensors[1:]),
     )
-
-
-def check_metadata(sums: Mapping[str, str], reports: Iterable[EngineReport]) -> None:
-    """What an engine reads only once is what it was started with.
-
-    `sums`: file name -> sha256 hex of the checkpoint's `digest.METADATA` files.
-    """
-    for report in reports:
-        for name in sorted(sums.keys() | report.file_hashes.keys()):
-            mine, its = sums.get(name), report.file_hashes.get(name)
-            if mine == its:
-                continue
-            if mine is None:
-                what = f"{name} is missing; the engine was started with one"
-            elif its is None:
-                what = f"{name} is new; the engine was started without it"
-            else:
-                what = f"{name} differs from the engine's ({mine[:12]}, not {its[:12]})"
-            raise WeightsError(
-                Reason.RESTART_REQUIRED,
-                f"{what}. An engine reads it only at its start: publish the weights with the"
-                " engine's file, or restart the fleet on this checkpoint",
-            )
 
 
 def _check_form(fact: TensorFact, tensor: TensorEntry) -> None:

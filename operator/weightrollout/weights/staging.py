@@ -5,6 +5,7 @@ in it was proven and made durable, and never changes. A reader that has mapped a
 when it is collected: files are unlinked, never truncated or written again.
 """
 
+import logging
 import os
 import re
 import secrets
@@ -12,23 +13,30 @@ import shutil
 import threading
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
+from weightrollout.api.spec import Metadata
 from weightrollout.handover import files, records
 from weightrollout.handover.records import EngineReport, HandoverError, ImageIndex, RankImage
-from weightrollout.weights import sources
+from weightrollout.weights import beside, metadata, sources
 from weightrollout.weights.build import Build, StageCount
 from weightrollout.weights.digest import ALGORITHM
 from weightrollout.weights.errors import Reason, WeightsError
+from weightrollout.weights.golden import Golden
 from weightrollout.weights.image import staging_failures
 
 __all__ = ["StageCount", "Store"]
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _PLAN_ID: Final = re.compile(r"[0-9a-f]{16}")
 _TEMPORARY: Final = ".tmp-"
 #: More threads than this outrun any volume that we know; and the engine needs its cores.
 _MAX_THREADS: Final = 8
+_MOST_WORDS: Final = 1024
 
 
 class Store:
@@ -58,6 +66,7 @@ class Store:
         *,
         digest: str | None,
         reports: Sequence[EngineReport],
+        policy: Metadata = Metadata.REQUIRE,
         progress: Callable[[StageCount], None],
         cancelled: Callable[[], bool],
     ) -> ImageIndex:
@@ -75,8 +84,9 @@ class Store:
                     Reason.DIGEST_MISMATCH, f"{digest!r} is no digest: sha256:<64 hex digits>"
                 )
             if (ready := self._ready(digest, reports)) is not None:
+                _tell(ready.digest, self.check(ready, reports, policy))
                 return ready
-        build = Build.of(sources.resolve(uri), reports)
+        build = Build.of(sources.resolve(uri), reports, policy)
         temporary = self._temporary()
         try:
             index = build.run(
@@ -86,14 +96,44 @@ class Store:
                 progress=progress,
                 cancelled=cancelled,
             )
+            _tell(index.digest, build.waived)
             return self._publish(temporary, index, reports)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)  # absent once published
 
-    def staged(self, plan_id: str) -> frozenset[str]:
-        """Digests with an image for this plan."""
-        found = (f"{ALGORITHM}{folder.name}" for folder in self._folders())
-        return frozenset(digest for digest in found if self.index(digest, plan_id) is not None)
+    def staged(self, plan_id: str, reports: Sequence[EngineReport] = ()) -> frozenset[str]:
+        """Digests with an image for this plan, whose config and tokenizer are those of `reports`."""
+        found = (self.index(f"{ALGORITHM}{each.name}", plan_id) for each in self._folders())
+        return frozenset(
+            index.digest for index in found if index is not None and self._fits(index, reports)
+        )
+
+    def _fits(self, index: ImageIndex, reports: Sequence[EngineReport]) -> bool:
+        try:
+            self.check(index, reports, Metadata.IGNORE)
+        except WeightsError:
+            return False
+        return True
+
+    def check(
+        self, index: ImageIndex, reports: Sequence[EngineReport], policy: Metadata
+    ) -> tuple[str, ...]:
+        """`metadata.check` of an image that is there: the engine may have restarted since, on others."""
+        region = self.region(index.digest, index.plan_id)
+        return metadata.check(self._read(region, beside.companions), reports, policy)
+
+    def golden(self, digest: str, plan_id: str) -> Golden | None:
+        """What these weights must answer; None: the checkpoint says nothing. Needs an image.
+
+        Raises WeightsError.
+        """
+        return self._read(self.region(digest, plan_id), beside.golden_of)
+
+    def _read(self, region: Path, reader: Callable[[Path], T]) -> T:
+        try:
+            return reader(region)
+        except (HandoverError, OSError) as error:
+            raise WeightsError(Reason.STAGING_UNWRITABLE, f"{region}: {error}") from error
 
     def index(self, digest: str, plan_id: str) -> ImageIndex | None:
         """None where there is no image, or not a whole one; also for text that is no digest."""
@@ -105,6 +145,7 @@ class Store:
             if index is None or (index.digest, index.plan_id) != (digest, plan_id):
                 return None
             whole = all(_is_whole(region, image) for image in index.ranks)
+            beside.companions(region)
         except (HandoverError, OSError):
             return None
         return index if whole else None
@@ -182,6 +223,16 @@ class Store:
         away = self._images / f"{_TEMPORARY}{secrets.token_hex(8)}"
         folder.rename(away)
         shutil.rmtree(away)
+
+
+def _tell(digest: str, waived: Sequence[str]) -> None:
+    """Once for each staging: nothing else will ever show that the engine keeps its own."""
+    if waived:
+        log.warning(
+            "%s: spec.weights.metadata is Ignore, so the engine keeps its own: %s",
+            digest,
+            "; ".join(waived)[:_MOST_WORDS],
+        )
 
 
 def _is_whole(region: Path, image: RankImage) -> bool:

@@ -1,5 +1,6 @@
 """What people get wrong in a checkpoint or a spec: a reason in status, and nothing is lost."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import checkpoints
 from fleet.engine import state_of
 from fleet.manifests import FleetSpec, weight_rollout
 from fleet.world import World
+from simulator import tokens
 
 Json = dict[str, Any]
 pytestmark = pytest.mark.usefixtures("fleet")
@@ -39,6 +41,11 @@ def _other_tokenizer(folder: Path) -> None:
     (folder / "tokenizer.json").write_text('{"version": "2.0"}\n')
 
 
+def _set(folder: Path, name: str, **fields: Any) -> None:
+    path = folder / name
+    path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+
+
 #: name -> (what is done to a good checkpoint, given digest, reason, what the message must name)
 REJECTED: dict[str, tuple[Callable[[Path], object], str | None, str, str]] = {
     "truncated-file": (checkpoints.truncate, None, "CheckpointMalformed", ".safetensors"),
@@ -57,6 +64,24 @@ REJECTED: dict[str, tuple[Callable[[Path], object], str | None, str, str]] = {
         ADDED,
     ),
     "changed-tokenizer": (_other_tokenizer, None, "RestartRequired", "tokenizer.json"),
+    "changed-end-of-text": (
+        lambda folder: _set(folder, "config.json", eos_token_id=255),
+        None,
+        "RestartRequired",
+        "eos_token_id is 255 here, 256 in the engine",
+    ),
+    "changed-sampling": (
+        lambda folder: _set(folder, "generation_config.json", top_k=7),
+        None,
+        "MetadataDiffers",
+        "top_k is 7 here, absent in the engine",
+    ),
+    "broken-golden": (
+        lambda folder: (folder / "golden.json").write_text('{"schema": 1, "prompts": []}'),
+        None,
+        "GoldenMalformed",
+        "prompts: must be a list of 1 to 16",
+    ),
 }
 HELD: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "missing-path": (_vanish, "SourceNotFound", "missing-path"),
@@ -149,6 +174,42 @@ async def test_a_version_keeps_its_first_digest_for_ever(
     assert stalled["reason"] == "VersionReused"
     assert "reused" in stalled["message"]
     assert status["pods"]["available"] == 2
+
+
+async def test_other_sampling_is_swapped_in_everywhere_once_it_is_ignored(
+    world: World, fleet: FleetSpec, tmp_path: Path
+) -> None:
+    folder = checkpoints.write_checkpoint(tmp_path / "sampling", seed=84)
+    _set(folder, "generation_config.json", top_k=7)
+    await _apply(world, "sampling", folder)
+    await world.until_phase("chat", "RolledBack", 30)
+
+    weights = {"version": "sampling", "uri": folder.as_uri() + "/", "metadata": "Ignore"}
+    await world.apply(weight_rollout("chat", weights, swap={"settleSeconds": 0}))
+    status = await world.until_phase("chat", "Complete", 60)
+    assert status["updated"] == "2/2"
+
+
+async def test_weights_that_answer_other_than_their_golden_says_touch_one_pod_and_are_undone(
+    world: World, fleet: FleetSpec, tmp_path: Path
+) -> None:
+    good = checkpoints.write_checkpoint(tmp_path / "good", seed=85)
+    bad = checkpoints.write_checkpoint(tmp_path / "bad", seed=86)
+    for folder in (good, bad):
+        prompts = [tokens.golden(checkpoints.fingerprint(good), "tell me a story", 4)]
+        (folder / "golden.json").write_text(json.dumps({"schema": 1, "prompts": prompts}))
+    await _apply(world, "good-golden", good)
+    await world.until_phase("chat", "Complete", 60)
+
+    await _apply(world, "bad-golden", bad)
+    status = await world.until(
+        "chat",
+        lambda seen: seen["phase"] == "RolledBack" and seen["pods"]["available"] == 2,
+        60,
+        "the fleet is back on good-golden",
+    )
+    assert len({each["pod"] for each in status["failures"]}) == 1
+    assert "golden.json prompt 0 'tell me a story': token 0: expected id" in str(status["failures"])
 
 
 async def test_weights_that_answer_wrong_touch_one_pod_and_are_undone(

@@ -10,7 +10,7 @@ from weightrollout.agent import stable
 from weightrollout.agent.engine_watch import EngineSight, incompatible
 from weightrollout.agent.stable import ABSENT, Stable
 from weightrollout.agent.state import is_baseline, loaded, wanted
-from weightrollout.api.spec import PauseMode, TakeOut
+from weightrollout.api.spec import Metadata, PauseMode, TakeOut
 from weightrollout.engine.protocol import EngineInfo
 from weightrollout.swap.book import Book, Running, Serving
 from weightrollout.swap.machine import begin
@@ -103,6 +103,18 @@ def test_stable_version_is_read_as_the_operator_writes_it(tmp_path: Path) -> Non
     assert stable.read(None) == stable.read(tmp_path) == ABSENT
     (tmp_path / "stable.json").write_text(json.dumps(WHOLE))
     assert stable.read(tmp_path) == Stable(V2, "cr", 2)
+
+
+@pytest.mark.parametrize(
+    ("said", "policy"),
+    [("Ignore", Metadata.IGNORE), ("Require", Metadata.REQUIRE), ("ignore", Metadata.REQUIRE)],
+)
+def test_pod_that_comes_alone_ignores_metadata_only_where_that_was_published(
+    tmp_path: Path, said: str, policy: Metadata
+) -> None:
+    (tmp_path / "stable.json").write_text(json.dumps({**WHOLE, "metadata": said}))
+    found = stable.read(tmp_path).content
+    assert found == replace(V2, metadata=policy)
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,15 @@ from aiohttp import web
 from agent_double import AgentDouble, served
 from apifront import refusal
 from localcluster.waiting import eventually
-from weightrollout.api.spec import PauseMode, TakeOut
+from weightrollout.agent.wire_form import swap_request
+from weightrollout.api.spec import Expect, Metadata, PauseMode, Prompt, TakeOut
 from weightrollout.api.swap import FailureClass
 from weightrollout.controller.act import streams
 from weightrollout.controller.act.context import Context
 from weightrollout.controller.act.supervisor import Supervisor
 from weightrollout.controller.agents import Agents
 from weightrollout.controller.leader import Fence, Guard
-from weightrollout.controller.observe import revisions_of
+from weightrollout.controller.observe import published, ref_of, revision_of, revisions_of
 from weightrollout.kube.revisions import Owner
 from weightrollout.rollout.actions import (
     Action,
@@ -276,6 +277,34 @@ async def test_restart_to_the_baseline_is_the_empty_message(ground: Ground) -> N
         await here.done()
         (request,) = here.double.asked
         assert request.serve == pb.Weights()
+
+
+async def test_ignored_metadata_reaches_the_agent_the_history_and_the_pods_that_come_later(
+    ground: Ground,
+) -> None:
+    ref = replace(REF, metadata=Metadata.IGNORE)
+    async with scene(ground) as here:
+        here.start(replace(stage(here.uid), weights=ref))
+        await eventually(lambda: here.double.asked, SOON, "it was asked")
+        here.start(RecordRevision(ref, 1, True, None, "NewRevision", ""))
+        here.start(PublishStable(ref, "StableChanged", ""))
+        await eventually(lambda: ground.world.stables.get("chat.weightrollout"), SOON, "published")
+        await eventually(lambda: ground.world.revisions.get("chat-1"), SOON, "recorded")
+        assert here.double.asked[0].weights.metadata == pb.METADATA_IGNORE
+        assert ref_of(here.double.asked[0].weights) == ref
+        assert revision_of(ground.world.revisions.get("chat-1")).ref == ref
+        assert published(ground.world.stables.get("chat.weightrollout")) == ref
+
+
+async def test_every_kind_of_expectation_reaches_the_agent(ground: Ground) -> None:
+    expected = (Expect(contains="4"), Expect(regex="^4"), Expect(token_ids=(19, 7)))
+    prompts = tuple(Prompt(prompt="2+2=", max_tokens=4, expect=each) for each in expected)
+    async with scene(ground) as here:
+        here.start(replace(swap(here.uid), prompts=prompts))
+        await eventually(lambda: here.double.asked, SOON, "it was asked")
+        request = pb.SwapRequest.FromString(here.double.asked[0].SerializeToString())
+        asked = swap_request(request, None).prompts
+    assert asked == prompts
 
 
 async def test_release_ends_when_the_reservation_is_gone(ground: Ground) -> None:

@@ -10,7 +10,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown, EngineUnreachable
-from weightrollout.engine.protocol import EngineLoad
+from weightrollout.engine.protocol import AnswerToken, EngineLoad
 from weightrollout.engine.vllm_http import VllmHttp
 
 CALL_S = 5.0
@@ -111,3 +111,51 @@ async def test_engine_that_does_not_listen_is_unreachable() -> None:
     with pytest.raises(EngineUnreachable):
         await adapter.load(deadline_s=CALL_S)
     await adapter.close()
+
+
+def told(**logprobs: Any) -> dict[str, Any]:
+    usual = {
+        "tokens": ["token_id:19", "token_id:0"],
+        "token_logprobs": [-0.5, -0.1],
+        "top_logprobs": [{"token_id:19": -0.5, "token_id:20": -2}, {"token_id:0": -0.1}],
+        "text_offset": [0, 1],
+    }
+    return {"choices": [{"text": "4", "finish_reason": "length", "logprobs": usual | logprobs}]}
+
+
+async def test_answer_is_told_by_token_ids_and_their_logprobs() -> None:
+    async with engine(reply=told()) as adapter:
+        got = await adapter.complete_tokens("2+2=", max_tokens=2, top=2, deadline_s=CALL_S)
+    assert got == (AnswerToken(19, {19: -0.5, 20: -2.0}), AnswerToken(0, {0: -0.1}))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"choices": [{"text": "4", "finish_reason": "length", "logprobs": None}]},
+        {"choices": ["4"]},
+        told(tokens=["4", "."]),
+        told(tokens=["token_id:x", "token_id:0"]),
+        told(tokens=["19", "token_id:0"]),
+        told(tokens=["token_id:-1", "token_id:0"]),
+        told(tokens=["token_id:" + "9" * 4000, "token_id:0"]),
+        told(tokens=[19, 0]),
+        told(tokens=None),
+        told(top_logprobs=[{"token_id:19": -0.5}]),
+        told(top_logprobs=[{"token_id:19": "much"}, {}]),
+        told(top_logprobs=[["token_id:19"], {}]),
+        told(top_logprobs=[{"token_id:19": None}, {}]),
+    ],
+)
+async def test_engine_that_tells_no_ids_is_no_answer(reply: Any) -> None:
+    async with engine(reply=reply) as adapter:
+        with pytest.raises(EngineStateUnknown, match="UnexpectedAnswer"):
+            await adapter.complete_tokens("2+2=", max_tokens=2, top=1, deadline_s=CALL_S)
+
+
+async def test_aborted_answer_has_no_tokens_to_compare() -> None:
+    reply = told()
+    reply["choices"][0]["finish_reason"] = "abort"
+    async with engine(reply=reply) as adapter:
+        with pytest.raises(EngineStateUnknown, match="CompletionAborted"):
+            await adapter.complete_tokens("2+2=", max_tokens=2, top=1, deadline_s=CALL_S)

@@ -122,8 +122,9 @@ def _body(**changes: Any) -> dict[str, Any]:
         (_body(rank=None), r"EngineReport\.rank: must be int, is NoneType"),
         (_body(rank=0.0), r"EngineReport\.rank: must be int, is float"),
         (_body(eplb=0), r"EngineReport\.eplb: must be bool, is int"),
-        (_body(file_hashes={"a": 1}), r"EngineReport\.file_hashes: must be an object of strings"),
-        (_body(file_hashes=[]), r"EngineReport\.file_hashes: must be an object of strings"),
+        (_body(file_hashes={"a": 1}), r"EngineReport\.file_hashes\[a\]: must be str, is int"),
+        (_body(file_fields={"a": {"b": 1}}), r"file_fields\[a\]\[b\]: must be str, is int"),
+        (_body(file_hashes=[]), r"EngineReport\.file_hashes: must be an object"),
         (_body(tensors={}), r"EngineReport\.tensors: must be a list"),
         (_body(tensors=[1]), r"EngineReport\.tensors\[0\]: must be an object"),
         (

@@ -61,12 +61,31 @@ def test_pod_that_was_never_seen_by_a_kubelet_is_pending_and_not_ready() -> None
 
 
 @pytest.mark.parametrize("digest", [None, DIGEST])
-def test_revision_data_is_the_form_that_its_name_was_hashed_from(digest: str | None) -> None:
+@pytest.mark.parametrize("metadata", ["", "Ignore"])
+def test_revision_data_is_the_form_that_its_name_was_hashed_from(
+    digest: str | None, metadata: str
+) -> None:
     given: dict[str, Any] = {"version": "v1", "uri": "file:///m/"}
     if digest:
         given["digest"] = digest
-    data = canonical_data(Content("v1", "file:///m/", digest or ""))
+    if metadata:
+        given["metadata"] = metadata
+    data = canonical_data(Content("v1", "file:///m/", digest or "", metadata))
     assert data == json.loads(canonical(Weights(**given)))
+
+
+async def test_a_revision_that_ignores_metadata_stays_one_when_it_is_written_again(
+    tmp_path: Path,
+) -> None:
+    async with api_front(tmp_path) as (front, client):
+        store = Store(client, revision_source(client))
+        content = Content("v1", "file:///m/", DIGEST, "Ignore")
+        await create_revision(client, store, "chat-1", OWNER, content, facts())
+        read = store.get("chat-1")
+        assert read is not None
+        await write_revision(client, store, read, OWNER, facts("Verified"))
+        (body,) = front.objects.values()
+        assert body["data"] == canonical_data(content)
 
 
 async def test_digest_is_pinned_once_by_whoever_was_first(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from planning.worlds import digest, serving, spec, weights, world_of
-from weightrollout.api.spec import Weights
+from weightrollout.api.spec import Metadata, Weights
 from weightrollout.rollout.actions import Announce, RecordRevision
 from weightrollout.rollout.fleet import Verdict
 from weightrollout.rollout.plan import plan
@@ -26,6 +26,18 @@ def test_fields_that_the_user_left_out_do_not_count() -> None:
     set_to_default = Weights(version="v1", uri="file:///m/", digest=None)
     assert canonical(left_out) == canonical(set_to_default)
     assert "digest" not in canonical(left_out)
+
+
+def test_default_that_a_newer_api_server_fills_in_starts_no_rollout() -> None:
+    filled_in = Weights(version="v1", uri="file:///m/", metadata=Metadata.REQUIRE)
+    assert canonical(filled_in) == canonical(Weights(version="v1", uri="file:///m/"))
+
+
+def test_ignoring_metadata_is_another_revision_of_the_same_content() -> None:
+    ignoring = Weights(version="v1", uri="file:///m/", metadata=Metadata.IGNORE)
+    assert canonical(ignoring) == (
+        '{"schema":1,"weights":{"metadata":"Ignore","uri":"file:///m/","version":"v1"}}'
+    )
 
 
 def test_policy_edits_never_start_a_rollout() -> None:

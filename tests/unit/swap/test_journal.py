@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from weightrollout.api.spec import Expect, PauseMode, Prompt, TakeOut
+from weightrollout.api.spec import Expect, Metadata, PauseMode, Prompt, TakeOut
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
 from weightrollout.swap import book
 from weightrollout.swap.book import Book, Reservation, Running, Serving
@@ -14,8 +14,9 @@ from weightrollout.swap.machine import begin
 from weightrollout.swap.records import Content, Failure, Holds, Source, Step, SwapRequest
 
 OLD = Content("rev-1", "v1", "file:///v1", "sha256:" + "1" * 64)
-NEW = Content("rev-2", "v2", "file:///v2", "sha256:" + "2" * 64)
-PROMPTS = (Prompt(prompt="2+2=", max_tokens=4, expect=Expect(contains="4")),)
+NEW = Content("rev-2", "v2", "file:///v2", "sha256:" + "2" * 64, Metadata.IGNORE)
+EXPECTED = (Expect(contains="4"), Expect(regex=r"^\s*4"), Expect(token_ids=(19, 0)))
+PROMPTS = tuple(Prompt(prompt="2+2=", max_tokens=4, expect=each) for each in EXPECTED)
 STATE = begin(
     SwapRequest("cr/rev-2/pod/1", 1, NEW, OLD, PauseMode.ABORT, False, 1.5, 300.0, PROMPTS), "e-1"
 )

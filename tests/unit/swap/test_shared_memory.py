@@ -24,6 +24,7 @@ from weightrollout.handover.records import (
 from weightrollout.swap.backends.protocol import BackendError, Transfer
 from weightrollout.swap.backends.shared_memory import SharedMemory, forget_others
 from weightrollout.swap.records import Answer, Content
+from weightrollout.weights.golden import Golden
 
 V2 = Content("rev-2", "v2", "file:///v2", "sha256:" + "2" * 64)
 TRANSFER = Transfer("cr/rev-2/pod/1", V2, "e-1")
@@ -42,6 +43,9 @@ RECEIPT = Receipt(
 class OneImage:
     def index(self, digest: str, plan_id: str) -> ImageIndex | None:
         return INDEX if (digest, plan_id) == (INDEX.digest, INDEX.plan_id) else None
+
+    def golden(self, digest: str, plan_id: str) -> Golden | None:
+        return None
 
 
 def backend(folder: Path, *reports: EngineReport) -> SharedMemory:

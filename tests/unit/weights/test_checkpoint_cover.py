@@ -11,7 +11,7 @@ from weightrollout.api.swap import FailureClass
 from weightrollout.handover.records import EngineReport
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.manifest import read_manifest
-from weightrollout.weights.preflight import check_metadata, cover
+from weightrollout.weights.preflight import cover
 
 HEAD, EMBEDDING, NORM = "lm_head.weight", "model.embed_tokens.weight", "model.norm.weight"
 
@@ -102,33 +102,3 @@ def test_tensor_that_only_one_rank_loads_is_no_extra(folder: Path) -> None:
     first = replace(first, tensors=first.tensors[:10])
     second = replace(second, tensors=second.tensors[10:])
     assert len(cover(read_manifest(folder), [first, second]).suppliers) == 25
-
-
-@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "generation_config.json"])
-def test_file_that_differs_from_the_engines_needs_a_restart(folder: Path, name: str) -> None:
-    report = report_of(folder)
-    sums = {**report.file_hashes, name: "0" * 64}
-    with pytest.raises(WeightsError, match=f"{name} differs") as caught:
-        check_metadata(sums, [report])
-    assert caught.value.reason is Reason.RESTART_REQUIRED
-    assert caught.value.failure_class is FailureClass.WEIGHTS
-
-
-def test_tokenizer_that_the_engine_was_started_without_needs_a_restart(folder: Path) -> None:
-    report = report_of(folder)
-    with pytest.raises(WeightsError, match=r"merges\.txt is new"):
-        check_metadata({**report.file_hashes, "merges.txt": "0" * 64}, [report])
-
-
-def test_checkpoint_without_the_engines_tokenizer_needs_a_restart(folder: Path) -> None:
-    report = report_of(folder)
-    sums = {name: text for name, text in report.file_hashes.items() if name != "tokenizer.json"}
-    with pytest.raises(WeightsError, match=r"tokenizer\.json is missing"):
-        check_metadata(sums, [report])
-
-
-def test_new_chat_template_is_refused_before_the_pause(folder: Path) -> None:
-    report = report_of(folder)
-    with pytest.raises(WeightsError, match=r"chat_template\.jinja is new") as refused:
-        check_metadata({**report.file_hashes, "chat_template.jinja": "0" * 64}, [report])
-    assert refused.value.reason is Reason.RESTART_REQUIRED

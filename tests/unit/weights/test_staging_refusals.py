@@ -12,6 +12,7 @@ import pytest
 import checkpoints
 from reports import report_of
 from stagings import stage, visible
+from weightrollout.api.spec import Metadata
 from weightrollout.api.swap import FailureClass
 from weightrollout.handover.records import EngineReport
 from weightrollout.weights.build import Build
@@ -249,7 +250,7 @@ def test_source_that_changes_while_it_is_read_is_not_staged(
 def test_file_that_is_cut_after_its_header_was_read_is_a_changed_source(
     tmp_path: Path, folder: Path
 ) -> None:
-    build = Build.of(folder, [report_of(folder)])
+    build = Build.of(folder, [report_of(folder)], Metadata.REQUIRE)
     checkpoints.truncate(folder)
     images = tmp_path / "images"
     images.mkdir()

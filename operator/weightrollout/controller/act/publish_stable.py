@@ -4,13 +4,20 @@ from weightrollout.controller.act.context import Context
 from weightrollout.kube.configmaps import Stable
 from weightrollout.kube.configmaps import publish_stable as write_stable
 from weightrollout.rollout.actions import PublishStable
+from weightrollout.rollout.revisions import said_metadata
 
 
 async def publish_stable(context: Context, action: PublishStable) -> None:
     """Raises Conflict: the watch brings the newer one, and the next plan is made from it."""
     world, ref = context.world, action.stable
     stable = Stable(
-        context.owner.uid, context.fence.epoch, ref.revision, ref.version, ref.uri, ref.digest or ""
+        context.owner.uid,
+        context.fence.epoch,
+        ref.revision,
+        ref.version,
+        ref.uri,
+        ref.digest or "",
+        said_metadata(ref),
     )
     context.guard()
     await write_stable(

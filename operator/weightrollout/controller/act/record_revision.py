@@ -11,6 +11,7 @@ from weightrollout.kube.revisions import (
     write_revision,
 )
 from weightrollout.rollout.actions import RecordRevision
+from weightrollout.rollout.revisions import said_metadata
 
 
 async def record_revision(context: Context, action: RecordRevision) -> None:
@@ -29,7 +30,10 @@ async def record_revision(context: Context, action: RecordRevision) -> None:
     try:
         if read is None:
             content = Content(
-                ref.version, ref.uri, (ref.digest or "") if action.digest_given else ""
+                ref.version,
+                ref.uri,
+                (ref.digest or "") if action.digest_given else "",
+                said_metadata(ref),
             )
             await create_revision(
                 world.client,

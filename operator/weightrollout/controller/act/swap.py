@@ -2,7 +2,7 @@
 
 import grpc.aio
 
-from weightrollout.api.spec import PauseMode
+from weightrollout.api.spec import PauseMode, Prompt
 from weightrollout.controller.act.context import SHOWN_S, Context
 from weightrollout.controller.act.streams import follow
 from weightrollout.controller.calls import understood, wire_fence, wire_weights
@@ -25,10 +25,7 @@ async def swap(context: Context, action: SwapPod) -> None:
         clear_cache=action.clear_cache,
         drain_seconds=action.drain_s,
         deadline_seconds=action.deadline_s,
-        prompts=[
-            pb.Prompt(prompt=each.prompt, max_tokens=each.max_tokens, contains=each.expect.contains)
-            for each in action.prompts
-        ],
+        prompts=[_prompt(each) for each in action.prompts],
     )
 
     def attach() -> "grpc.aio.UnaryStreamCall[pb.SwapRequest, pb.SwapProgress]":
@@ -53,6 +50,17 @@ def _measure(context: Context, ended: TransactionView) -> None:
     metrics.counter(SWAPS).labels(rollout, ended.outcome, failure_class, ended.reason).inc()
     if ended.pause_millis:
         metrics.histogram(SWAP_PAUSE).labels(rollout).observe(ended.pause_millis / 1000)
+
+
+def _prompt(asked: Prompt) -> pb.Prompt:
+    expect = asked.expect
+    return pb.Prompt(
+        prompt=asked.prompt,
+        max_tokens=asked.max_tokens,
+        contains=expect.contains or "",
+        regex=expect.regex or "",
+        token_ids=expect.token_ids or (),
+    )
 
 
 def _pause_mode(mode: PauseMode) -> "pb.PauseMode.ValueType":

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from weightrollout.swap.records import Answer, Content, Failure
+from weightrollout.weights.golden import Golden
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,11 @@ class Backend(Protocol):
 
     async def prepared(self, transfer: Transfer, *, deadline_s: float) -> None:
         """Return when every rank is ready to copy."""
+        ...
+
+    def golden(self, transfer: Transfer) -> Golden | None:
+        """What the weights' own checkpoint says they answer; None: nothing. The first time it reads
+        a file."""
         ...
 
     def prove(self, transfer: Transfer) -> None:

@@ -21,6 +21,8 @@ from weightrollout.handover.records import (
 )
 from weightrollout.swap.backends.protocol import BackendError, Transfer
 from weightrollout.swap.records import Answer, Failure
+from weightrollout.weights.errors import WeightsError
+from weightrollout.weights.golden import Golden
 
 T = TypeVar("T")
 
@@ -38,6 +40,10 @@ class Images(Protocol):
 
     def index(self, digest: str, plan_id: str) -> ImageIndex | None: ...
 
+    def golden(self, digest: str, plan_id: str) -> Golden | None:
+        """Raises WeightsError."""
+        ...
+
 
 class SharedMemory:
     """For one transaction with one engine process, whose reports were read before."""
@@ -52,6 +58,7 @@ class SharedMemory:
         self._plan_id = next((plan.plan_id() for plan in self._plans if plan.rank == 0), "")
         self._clock = clock
         self._indexes: dict[str, ImageIndex] = {}
+        self._goldens: dict[str, Golden | None] = {}
 
     def init_info(self, transfer: Transfer) -> bytes:
         digest = transfer.content.digest
@@ -76,6 +83,16 @@ class SharedMemory:
                     f"rank {min(waiting)} was not prepared within {deadline_s:.1f} s",
                 )
             await asyncio.sleep(POLL_S)
+
+    def golden(self, transfer: Transfer) -> Golden | None:
+        digest = transfer.content.digest
+        if digest not in self._goldens:
+            self._index(transfer)
+            try:
+                self._goldens[digest] = self._images.golden(digest, self._plan_id)
+            except WeightsError as error:
+                raise _not_staged(error.message) from error
+        return self._goldens[digest]
 
     def prove(self, transfer: Transfer) -> None:
         index = self._index(transfer)
@@ -112,10 +129,7 @@ class SharedMemory:
         if index is None and self._plan_id:  # without a report nothing is known to fit
             index = self._images.index(digest, self._plan_id)
         if index is None:
-            failure = Failure(
-                FailureClass.ENVIRONMENT, "NotStaged", f"{digest} has no image for this engine"
-            )
-            raise BackendError(Answer.REFUSED, failure)
+            raise _not_staged(f"{digest} has no image for this engine")
         self._indexes[digest] = index
         return index
 
@@ -125,6 +139,10 @@ def _read(kind: type[T], path: Path) -> T | None:
         return records.read(kind, path)
     except (HandoverError, OSError) as error:
         raise _failed(Answer.WRONG, "HandoverUnreadable", f"{path.name}: {error}") from error
+
+
+def _not_staged(message: str) -> BackendError:
+    return BackendError(Answer.REFUSED, Failure(FailureClass.ENVIRONMENT, "NotStaged", message))
 
 
 def _failed(answer: Answer, reason: str, message: str) -> BackendError:

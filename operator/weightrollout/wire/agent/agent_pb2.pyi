@@ -30,6 +30,26 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _Metadata:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _MetadataEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Metadata.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    METADATA_UNSPECIFIED: _Metadata.ValueType  # 0
+    """require"""
+    METADATA_REQUIRE: _Metadata.ValueType  # 1
+    METADATA_IGNORE: _Metadata.ValueType  # 2
+
+class Metadata(_Metadata, metaclass=_MetadataEnumTypeWrapper):
+    """Whether generation_config.json and chat templates must be those that the engine was started with."""
+
+METADATA_UNSPECIFIED: Metadata.ValueType  # 0
+"""require"""
+METADATA_REQUIRE: Metadata.ValueType  # 1
+METADATA_IGNORE: Metadata.ValueType  # 2
+Global___Metadata: _TypeAlias = Metadata  # noqa: Y015
+
 class _TakeOut:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -98,6 +118,7 @@ class Weights(_message.Message):
     VERSION_FIELD_NUMBER: _builtins.int
     URI_FIELD_NUMBER: _builtins.int
     DIGEST_FIELD_NUMBER: _builtins.int
+    METADATA_FIELD_NUMBER: _builtins.int
     revision: _builtins.str
     """name of the ControllerRevision"""
     version: _builtins.str
@@ -105,6 +126,7 @@ class Weights(_message.Message):
     uri: _builtins.str
     digest: _builtins.str
     """"sha256:<64 hex>" """
+    metadata: Global___Metadata.ValueType
     def __init__(
         self,
         *,
@@ -112,10 +134,11 @@ class Weights(_message.Message):
         version: _builtins.str = ...,
         uri: _builtins.str = ...,
         digest: _builtins.str = ...,
+        metadata: Global___Metadata.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "revision", b"revision", "uri", b"uri", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "metadata", b"metadata", "revision", b"revision", "uri", b"uri", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -495,24 +518,36 @@ Global___ReserveResponse: _TypeAlias = ReserveResponse  # noqa: Y015
 
 @_typing.final
 class Prompt(_message.Message):
+    """Exactly one of contains, regex and token_ids."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     PROMPT_FIELD_NUMBER: _builtins.int
     MAX_TOKENS_FIELD_NUMBER: _builtins.int
     CONTAINS_FIELD_NUMBER: _builtins.int
+    REGEX_FIELD_NUMBER: _builtins.int
+    TOKEN_IDS_FIELD_NUMBER: _builtins.int
     prompt: _builtins.str
     max_tokens: _builtins.int
     contains: _builtins.str
+    regex: _builtins.str
+    """of the RE2 family"""
+    @_builtins.property
+    def token_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """the answer begins with them"""
+
     def __init__(
         self,
         *,
         prompt: _builtins.str = ...,
         max_tokens: _builtins.int = ...,
         contains: _builtins.str = ...,
+        regex: _builtins.str = ...,
+        token_ids: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["contains", b"contains", "max_tokens", b"max_tokens", "prompt", b"prompt"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["contains", b"contains", "max_tokens", b"max_tokens", "prompt", b"prompt", "regex", b"regex", "token_ids", b"token_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,56 @@
+"""What is kept beside an image of what lay beside its tensors, so that nobody looks at the source again.
+
+images/<digest hex>/<plan id>/companions.json   Companions; an image without it counts as none
+images/<digest hex>/<plan id>/golden.json       as it was in the checkpoint, where it has one
+"""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Final
+
+from weightrollout.handover import records
+from weightrollout.handover.records import HandoverError
+from weightrollout.weights.digest import GOLDEN
+from weightrollout.weights.golden import MAX_BYTES, Golden, GoldenError, parse
+from weightrollout.weights.metadata import Companions
+
+COMPANIONS: Final = "companions.json"
+
+
+def keep(region: Path, companions: Companions, golden: bytes | None) -> None:
+    """Durable when this returns. Raises OSError."""
+    if golden is not None:
+        with (region / GOLDEN).open("wb") as file:
+            file.write(golden)
+            file.flush()
+            os.fsync(file.fileno())
+    records.write(region / COMPANIONS, companions)
+
+
+def companions(region: Path) -> Companions:
+    """Raises HandoverError, OSError: not kept, or not whole."""
+    found = records.read(Companions, region / COMPANIONS)
+    if found is None:
+        raise HandoverError(f"{COMPANIONS} is missing")
+    if GOLDEN in found.sums:
+        kept = hashlib.sha256(golden_bytes(region)).hexdigest()
+        if kept != found.sums[GOLDEN]:
+            raise HandoverError(f"{GOLDEN} is not the one that was staged")
+    return found
+
+
+def golden_of(region: Path) -> Golden | None:
+    """None: the checkpoint had none. Raises HandoverError, OSError."""
+    if GOLDEN not in companions(region).sums:
+        return None
+    try:
+        return parse(golden_bytes(region))
+    except GoldenError as error:  # kept by a release that understood more, or less
+        raise HandoverError(f"{GOLDEN}: {error}") from error
+
+
+def golden_bytes(folder: Path) -> bytes:
+    """At most one byte more than is read. Raises OSError."""
+    with (folder / GOLDEN).open("rb") as file:
+        return file.read(MAX_BYTES + 1)
