@@ -76,7 +76,8 @@ def _report(
         quantisation="",
         eplb=False,
         kv_connector="",
-        draft=False,
+        speculative="",
+        draft=None,
         loras=0,
         free_bytes=1 << 30,
         tensors=tuple(

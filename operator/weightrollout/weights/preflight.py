@@ -158,7 +158,7 @@ def _unknown(report: EngineReport, _: str) -> Refusal | None:
         ("QuantisationUnknown", report.quantisation),
         ("EplbUnknown", report.eplb),
         ("KvConnectorUnknown", report.kv_connector),
-        ("DraftUnknown", report.draft),
+        ("DraftUnknown", report.speculative),
         ("LorasUnknown", report.loras),
         ("FreeMemoryUnknown", report.free_bytes),
     ):
@@ -196,7 +196,7 @@ def _loras(report: EngineReport, _: str) -> Refusal | None:
 
 
 def _draft(report: EngineReport, _: str) -> Refusal | None:
-    if not report.draft:
+    if report.draft is None:
         return None
     return Refusal(
         "DraftUnsupported", "the engine speculates with a draft model, which would stay old"

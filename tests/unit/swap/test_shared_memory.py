@@ -29,7 +29,7 @@ V2 = Content("rev-2", "v2", "file:///v2", "sha256:" + "2" * 64)
 TRANSFER = Transfer("cr/rev-2/pod/1", V2, "e-1")
 PLAN = LoadPlan(0, 4096, (Block("w", 0, 8, "direct", (Piece("w", 0, 0, 8),)),))
 REPORT = EngineReport(
-    0, 1, "e-1", "n", "0.33.0", "0.1.0", "m", {}, "", False, "", False, 0, 1, (), PLAN
+    0, 1, "e-1", "n", "0.33.0", "0.1.0", "m", {}, "", False, "", "", None, 0, 1, (), PLAN
 )
 SUMS = (BlockSum("w", 8, 7),)
 INDEX = ImageIndex(V2.digest, PLAN.plan_id(), (RankImage(0, 4096, SUMS),))
