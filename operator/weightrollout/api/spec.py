@@ -1,9 +1,9 @@
 """`spec` of a WeightRollout. A field is here only when it works."""
 
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
-from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
+from pydantic import AliasGenerator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from weightrollout.api.quantity import IntOrPercent
@@ -45,6 +45,36 @@ class Mode(StrEnum):
     SUSPENDED = "Suspended"
 
 
+class DraftFrom(StrEnum):
+    TARGET = "Target"
+
+
+class Draft(ApiModel):
+    """Weights of the engine's speculative draft: `from: Target`, or `uri` and `digest`."""
+
+    from_: DraftFrom | None = Field(
+        default=None,
+        alias="from",
+        description="Target: the draft lies in the same checkpoint, as MTP heads do.",
+    )
+    uri: Annotated[str, Field(max_length=2048, pattern=URI_PATTERN)] | None = Field(
+        default=None,
+        description="Folder with the draft's own checkpoint, as the agents see it.",
+    )
+    digest: Annotated[str, Field(pattern=DIGEST_PATTERN, max_length=71)] | None = Field(
+        default=None,
+        description="Of that folder; printed by 'kubectl weightrollout digest PATH'.",
+    )
+
+    @model_validator(mode="after")
+    def _has_one_form(self) -> Self:
+        """As rules.DRAFT has it, for whoever comes by no API server."""
+        own = (self.uri is not None, self.digest is not None)
+        if own != ((False, False) if self.from_ is not None else (True, True)):
+            raise ValueError("give either from: Target, or uri and digest")
+        return self
+
+
 class Weights(ApiModel):
     """One content: a revision is exactly this and nothing else."""
 
@@ -60,6 +90,12 @@ class Weights(ApiModel):
         default=None,
         description="Printed by 'kubectl weightrollout digest PATH'. Absent: one pod stages first "
         "and what it finds is pinned for all.",
+    )
+    draft: Draft | None = Field(
+        default=None,
+        description="Weights of the engine's speculative draft. Absent: those in the same "
+        "checkpoint where it holds them, else the draft stays as it is (DraftStale), which costs "
+        "speed and never correctness.",
     )
 
 
