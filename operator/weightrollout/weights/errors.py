@@ -19,6 +19,8 @@ WeightsError
       TiedHeadDiffers      one tensor in the engine, two different ones in the checkpoint
       NotFinite            a NaN or an infinity
       RestartRequired      config or tokenizer differ; an engine reads them only at its start
+      DraftDigestMismatch  other bytes than the digest of spec.weights.draft names
+      NoDraft              spec.weights.draft has a uri, and the engine has no draft
 """
 
 from enum import StrEnum
@@ -47,6 +49,8 @@ class Reason(StrEnum):
     TIED_HEAD_DIFFERS = "TiedHeadDiffers"
     NOT_FINITE = "NotFinite"
     RESTART_REQUIRED = "RestartRequired"
+    DRAFT_DIGEST_MISMATCH = "DraftDigestMismatch"
+    NO_DRAFT = "NoDraft"
 
 
 _ENVIRONMENT: Final = frozenset(
