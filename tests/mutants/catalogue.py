@@ -77,8 +77,8 @@ MUTANTS: Final = (
         2,
         "a Pause that was answered is confirmed before Start",
         "swap/table.py",
-        "CONFIRMED: Final = frozenset({Step.PAUSE, Step.FINISH, Step.LABEL, Step.RESUME})",
-        "CONFIRMED: Final = frozenset({Step.FINISH, Step.LABEL, Step.RESUME})",
+        "Final = frozenset({Step.PAUSE, Step.FINISH, Step.LABEL, Step.DRAFT_CLOSE, Step.RESUME})",
+        "Final = frozenset({Step.FINISH, Step.LABEL, Step.DRAFT_CLOSE, Step.RESUME})",
         (f"{_ONE_KILL}[endpoint]", _ENGINE),
     ),
     Mutant(
@@ -137,8 +137,8 @@ MUTANTS: Final = (
         4,
         "a Resume that was answered is confirmed",
         "swap/table.py",
-        "CONFIRMED: Final = frozenset({Step.PAUSE, Step.FINISH, Step.LABEL, Step.RESUME})",
-        "CONFIRMED: Final = frozenset({Step.PAUSE, Step.FINISH, Step.LABEL})",
+        "Final = frozenset({Step.PAUSE, Step.FINISH, Step.LABEL, Step.DRAFT_CLOSE, Step.RESUME})",
+        "Final = frozenset({Step.PAUSE, Step.FINISH, Step.LABEL, Step.DRAFT_CLOSE})",
         (_ENGINE, "property/test_swap_machine.py"),
     ),
     Mutant(
@@ -188,8 +188,8 @@ MUTANTS: Final = (
         6,
         "Start is journaled before it is sent",
         "swap/run.py",
-        "{Step.PAUSE, Step.START, Step.UPDATE, Step.FINISH,",
-        "{Step.PAUSE, Step.FINISH,",
+        "Step.CLOSE, Step.START, Step.UPDATE, Step.FINISH,",
+        "Step.CLOSE, Step.FINISH,",
         (f"{_ONE_KILL}[endpoint]",),
     ),
     Mutant(

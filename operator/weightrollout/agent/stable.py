@@ -52,7 +52,8 @@ def read(folder: Path | None) -> Stable:
     if not all(isinstance(field, str) for field in (*fields, owner)) or type(epoch) is not int:
         log.warning("%s lacks owner, epoch, revision, version, uri or digest", path)
         return Stable(None)
-    content = Content(*(str(field) for field in fields))
+    revision, version, uri, digest = (str(field) for field in fields)
+    content = Content(revision, version, uri, digest)
     if not _names_weights(content):
         # The baseline is published as no file at all; half of one must not lead there.
         log.warning("%s names no weights: uri, digest and a version are needed", path)

@@ -3,16 +3,18 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from weightrollout.handover.records import TARGET
 from weightrollout.swap.records import Answer, Content, Failure
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """One Init..Finish cycle."""
+    """One Init..Finish cycle, the draft's session included."""
 
     id: str
     content: Content
     instance: str
+    draft: str = ""  # digest of the checkpoint that the draft comes from; "": no such session
 
 
 class BackendError(Exception):
@@ -31,14 +33,14 @@ class Backend(Protocol):
         """JSON for InitWeightTransferEngine."""
         ...
 
-    def update_info(self, transfer: Transfer) -> bytes:
-        """JSON for UpdateWeights."""
+    def update_info(self, transfer: Transfer, *, session: str = TARGET) -> bytes:
+        """JSON for UpdateWeights in that session, "target" or "draft"."""
         ...
 
     async def prepared(self, transfer: Transfer, *, deadline_s: float) -> None:
-        """Return when every rank is ready to copy."""
+        """Return when every rank is ready to copy, the draft too where there is one."""
         ...
 
-    def prove(self, transfer: Transfer) -> None:
-        """Return only if the engine is proven to hold exactly the staged bytes."""
+    def prove(self, transfer: Transfer, *, session: str = TARGET) -> None:
+        """Return only if that session is proven to have loaded exactly the staged bytes."""
         ...
