@@ -45,7 +45,8 @@ PERCENT_OR_COUNT: Final = st.integers(1, 10_000) | st.integers(1, 100).map(lambd
 
 def specs() -> st.SearchStrategy[Json]:
     """Specs that keep the API server's rules."""
-    return wire_of(WeightRolloutSpec).filter(_version_is_free).map(_with_room_for_deadlines)
+    found = wire_of(WeightRolloutSpec).filter(_version_is_free)
+    return found.map(_with_one_form_of_draft).map(_with_room_for_deadlines)
 
 
 def wild_specs() -> st.SearchStrategy[Json]:
@@ -140,6 +141,17 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 def _version_is_free(spec: Json) -> bool:
     return bool(spec.get("weights", {}).get("version") != BASELINE_VERSION)
+
+
+def _with_one_form_of_draft(spec: Json) -> Json:
+    """`from`, or both of `uri` and `digest`, or no draft at all."""
+    weights = spec.get("weights", {})
+    draft = weights.get("draft")
+    if draft is None or set(draft) in ({"from"}, {"uri", "digest"}):
+        return spec
+    kept = {"from": draft["from"]} if "from" in draft else None
+    others = {key: value for key, value in weights.items() if key != "draft"}
+    return {**spec, "weights": {**others, **({"draft": kept} if kept else {})}}
 
 
 def _with_room_for_deadlines(spec: Json) -> Json:

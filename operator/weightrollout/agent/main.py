@@ -131,7 +131,7 @@ async def serve(settings: Settings, stopping: asyncio.Event) -> None:
     async with AsyncExitStack() as stack:
         desk = _build(settings, stack)
         await desk.watch.ask()
-        await desk.stager.know(desk.watch.sight.plan_id)
+        await desk.stager.know(desk.watch.sight)
         background = {
             asyncio.create_task(desk.watch.run(), name="engine watch"),
             asyncio.create_task(_watch_stable(settings.stable, desk), name="stable watch"),
@@ -226,13 +226,17 @@ async def _keep_journal(journal: Journal) -> None:
 
 async def _follow_engine(desk: Desk) -> None:
     """Another engine may have another layout, which other images fit."""
-    known = desk.watch.sight.plan_id
+    known = _layouts(desk)
     while True:
         rung = desk.board.bell.next()
-        if desk.watch.sight.plan_id != known:
-            known = desk.watch.sight.plan_id
-            await desk.stager.know(known)
+        if _layouts(desk) != known:
+            known = _layouts(desk)
+            await desk.stager.know(desk.watch.sight)
         await rung.wait()
+
+
+def _layouts(desk: Desk) -> tuple[str, str]:
+    return desk.watch.sight.plan_id, desk.watch.sight.draft_plan_id
 
 
 async def _run(settings: Settings) -> None:

@@ -31,27 +31,30 @@ class Stager:
         self._clock = clock
         self._metrics = metrics
         self._job: _Job | None = None
-        self._plan_id = ""
+        self._plans = ("", "")
 
-    async def know(self, plan_id: str) -> None:
-        """Which images fit the engine of this plan; "" when it cannot be swapped."""
-        self._plan_id = plan_id
+    async def know(self, sight: EngineSight) -> None:
+        """Which images fit this engine and its draft."""
+        self._plans = plans = (sight.plan_id, sight.draft_plan_id)
         try:
-            staged = (
-                await asyncio.to_thread(self._store.staged, plan_id) if plan_id else frozenset()
-            )
+            found = await asyncio.to_thread(lambda: tuple(map(self._staged, plans)))
         except WeightsError as error:
             log.error("images cannot be listed: %s", error)
-            staged = frozenset()  # an unreadable volume is no reason to end beside a good engine
-        if staged != self._board.staged and plan_id == self._plan_id:
-            self._board.staged = staged
-            self._board.bell.ring()
+            # An unreadable volume is no reason to end beside a good engine.
+            found = (frozenset(), frozenset())
+        board = self._board
+        if found != (board.staged, board.drafts_staged) and plans == self._plans:
+            board.staged, board.drafts_staged = found
+            board.bell.ring()
+
+    def _staged(self, plan_id: str) -> frozenset[str]:
+        return self._store.staged(plan_id) if plan_id else frozenset()
 
     async def stage(self, want: Content, sight: EngineSight, keep: Collection[str]) -> "_Job":
         """Join the same staging, or replace another: the operator wants the newest."""
         job = self._job
         if job is not None and not job.task.done():
-            if job.want == (want.uri, want.digest) and job.instance == sight.instance:
+            if job.want == (want.uri, want.digest, want.draft) and job.instance == sight.instance:
                 return job
             job.cancelled.set()
             await asyncio.wait({job.task})
@@ -85,7 +88,7 @@ class Stager:
         else:
             self._metrics.histogram(AGENT_STAGING_SECONDS).observe(self._clock.monotonic() - begun)
             job.progress = replace(job.progress, digest=index, done=True)
-            await self.know(sight.plan_id)
+            await self.know(sight)
         self._end(job)
 
     def _work(
@@ -96,7 +99,7 @@ class Stager:
         keep: Collection[str],
         progress: Callable[[StageCount], None],
     ) -> str:
-        removed = self._store.collect({*keep, want.digest} - {""})
+        removed = self._store.collect({*keep, *want.digests})
         if removed:
             log.info("removed images of %s", ", ".join(removed))
         index = self._store.stage(
@@ -105,6 +108,7 @@ class Stager:
             reports=sight.reports,
             progress=progress,
             cancelled=job.cancelled.is_set,
+            draft=want.draft,
         )
         return index.digest
 
@@ -139,7 +143,7 @@ class _Job:
     task: asyncio.Task[None]
 
     def __init__(self, want: Content, instance: str) -> None:
-        self.want = (want.uri, want.digest)
+        self.want = (want.uri, want.digest, want.draft)
         self.instance = instance
         self.cancelled = threading.Event()
         self.progress = Staging(uri=want.uri, digest=want.digest)

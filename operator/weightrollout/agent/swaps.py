@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from weightrollout.agent.drafts import holds, load_of
 from weightrollout.agent.engine_watch import EngineSight, EngineWatch, read_reports
 from weightrollout.agent.reasons import RefusalReason, Refused
 from weightrollout.agent.state import Board
@@ -116,6 +117,12 @@ class Swaps:
         self._refuse_unreserved(request)
         reservation = journal.book.reservation
         assert reservation is not None
+        board = self._parts.board
+        request = replace(
+            request,
+            target_draft=load_of(board, request.target, sight),
+            last_good_draft=load_of(board, request.last_good, sight),
+        )
         state = machine.begin(request, sight.instance)
         try:
             journal.put(book.begun(journal.book, state, reservation.take_out))
@@ -240,6 +247,11 @@ class Swaps:
         if await asyncio.to_thread(self._parts.store.index, weights.digest, sight.plan_id) is None:
             raise Refused(
                 RefusalReason.NOT_STAGED, f"{weights.digest} has no image for this engine: stage it"
+            )
+        if not holds(self._parts.board, weights, sight):
+            raise Refused(
+                RefusalReason.NOT_STAGED,
+                f"{weights.draft_digest} has no image for this engine's draft: stage it",
             )
         return sight
 

@@ -75,6 +75,9 @@ class Draft(ApiModel):
         return self
 
 
+FROM_TARGET: Final = Draft.model_validate({"from": DraftFrom.TARGET})
+
+
 class Weights(ApiModel):
     """One content: a revision is exactly this and nothing else."""
 

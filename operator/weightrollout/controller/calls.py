@@ -15,6 +15,7 @@ from google.protobuf.message import DecodeError
 from weightrollout.api.swap import FailureClass
 from weightrollout.controller.leader import Fence
 from weightrollout.controller.observe import NotUnderstood, text, word
+from weightrollout.controller.wire_draft import wire_draft
 from weightrollout.rollout.fleet import Ref
 from weightrollout.wire.agent import agent_pb2 as pb
 
@@ -102,5 +103,9 @@ def wire_weights(ref: Ref) -> pb.Weights:
     if ref.is_baseline:
         return pb.Weights()
     return pb.Weights(
-        revision=ref.revision, version=ref.version, uri=ref.uri, digest=ref.digest or ""
+        revision=ref.revision,
+        version=ref.version,
+        uri=ref.uri,
+        digest=ref.digest or "",
+        draft=wire_draft(ref.draft),
     )

@@ -5,6 +5,7 @@ from typing import Final, assert_never
 
 from pydantic import FiniteFloat
 
+from weightrollout.api.reasons import DegradedReason
 from weightrollout.api.spec import TakeOut
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
 from weightrollout.swap.phases import phase
@@ -15,9 +16,6 @@ SCHEMA: Final = 1
 MAX_ATTEMPTS: Final = 32
 #: Ended transactions whose outcome can still be asked for.
 MAX_FINISHED: Final = 8
-#: Why a pod that serves the right weights is degraded.
-DRAFT_FAILED: Final = "DraftFailed"
-DRAFT_STALE: Final = "DraftStale"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +150,14 @@ def degraded(state: SwapState) -> Failure | None:
         why = f"{state.draft_failure.reason}: {state.draft_failure.message}"
         return Failure(
             FailureClass.POD,
-            DRAFT_FAILED,
+            DegradedReason.DRAFT_FAILED,
             f"{why}; speculation is slower, answers are right; tried again with the next revision",
         )
     if state.draft is None or state.draft.digest:
         return None
     return Failure(
         FailureClass.POD,
-        DRAFT_STALE,
+        DegradedReason.DRAFT_STALE,
         f"the draft ({state.draft.method}) is not in this checkpoint and was left as it was:"
         " speculation is slower, answers are right; name its weights in spec.weights.draft",
     )

@@ -29,7 +29,7 @@ async def record_revision(context: Context, action: RecordRevision) -> None:
     try:
         if read is None:
             content = Content(
-                ref.version, ref.uri, (ref.digest or "") if action.digest_given else ""
+                ref.version, ref.uri, (ref.digest or "") if action.digest_given else "", ref.draft
             )
             await create_revision(
                 world.client,
