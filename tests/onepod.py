@@ -280,25 +280,6 @@ class OnePod:
         ):
             return await response.text()
 
-    async def acceptance(self) -> float:
-        """Share of speculated tokens that the engine accepts from now on."""
-        before = await self._speculated()
-        async with aiohttp.ClientSession() as session:
-            body = {"prompt": "tell me", "max_tokens": 8}
-            async with session.post(f"{self.engine.http_url}/v1/completions", json=body) as reply:
-                assert reply.status == 200, await reply.text()
-        drafted, accepted = (
-            now - then for now, then in zip(await self._speculated(), before, strict=True)
-        )
-        return accepted / drafted
-
-    async def _speculated(self) -> list[float]:
-        async with (
-            aiohttp.ClientSession() as session,
-            session.get(f"{self.engine.http_url}/metrics") as reply,
-        ):
-            return spoken(await reply.text())
-
     async def answers_with(self, name: str) -> bool:
         """Whether the engine's answer is that of a fresh engine with these weights."""
         body = {"prompt": "tell me", "max_tokens": 5}
@@ -378,20 +359,6 @@ async def one_pod(
 
 def draft_folder(target: Path) -> Path:
     return target.with_name(f"{target.name}-draft")
-
-
-def spoken(metrics: str) -> list[float]:
-    """Speculated and accepted tokens, as an engine counts them."""
-    found = dict(line.rpartition(" ")[::2] for line in metrics.splitlines() if line[:1] != "#")
-    names = ("draft_tokens", "accepted_tokens")
-    return [
-        sum(
-            float(value)
-            for name, value in found.items()
-            if name.startswith(f"vllm:spec_decode_num_{each}_total{{")
-        )
-        for each in names
-    ]
 
 
 def own_address() -> str:

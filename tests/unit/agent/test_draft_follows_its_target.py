@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from acceptance import acceptance
 from checkpoints import mtp_fingerprint, mtp_shapes
 from misbehaving import SHORT, fault
 from onepod import OnePod, Refusal, one_pod
@@ -30,7 +31,7 @@ async def is_served_with_its_draft(pod: OnePod, name: str) -> None:
     assert state.serving == pod.weights(name)
     assert state.degraded_reason == ""
     assert await pod.answers_with(name)
-    assert await pod.acceptance() == 1.0
+    assert await acceptance(pod.engine.http_url) == 1.0
     assert (await pod.engine.state())["session"] == ""
 
 
@@ -42,7 +43,7 @@ async def test_mtp_head_of_the_new_weights_is_loaded_with_them(
         if draft is not None:
             pod.drafts["b"] = draft
         await pod.hello()
-        assert await pod.acceptance() == 1.0
+        assert await acceptance(pod.engine.http_url) == 1.0
         assert (await pod.bring("b", "txn-b")).outcome == "Committed"
         await is_served_with_its_draft(pod, "b")
         engine = await pod.engine.state()
@@ -77,7 +78,7 @@ async def test_draft_model_that_nobody_named_is_left_alone_and_called_stale(tmp_
         assert state.degraded_reason == "DraftStale"
         assert "spec.weights.draft" in state.degraded_message
         assert await pod.answers_with("b")
-        assert await pod.acceptance() == 0.0
+        assert await acceptance(pod.engine.http_url) == 0.0
         assert "StartDraftWeightUpdate" not in (await pod.engine.state())["calls"]
 
 
@@ -125,7 +126,7 @@ async def test_failed_draft_costs_neither_the_weights_nor_the_pod(tmp_path: Path
             await pod.engine.set_faults()
         assert (await pod.bring("c" if names[number % 2] == "b" else "b", "last")).reason == ""
         assert await degraded(pod) == ""
-        assert await pod.acceptance() == 1.0
+        assert await acceptance(pod.engine.http_url) == 1.0
         assert (await pod.engine.state())["unguardedUpdates"] == 0
 
 
