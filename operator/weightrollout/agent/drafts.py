@@ -4,9 +4,15 @@ A draft that nobody named is loaded where staging found it in the target's own c
 was made visible before the target's, so no image means that it was not there.
 """
 
+from typing import Final
+
 from weightrollout.agent.engine_watch import EngineSight
 from weightrollout.agent.state import Board
 from weightrollout.swap.records import Content, DraftLoad
+
+#: Methods of speculation that have no weights; another one without a draft's report has some that
+#: its plugin cannot load.
+WEIGHTLESS: Final = frozenset({"", "ngram", "ngram_gpu", "suffix"})
 
 
 def holds(board: Board, content: Content, sight: EngineSight) -> bool:
@@ -21,12 +27,8 @@ def holds(board: Board, content: Content, sight: EngineSight) -> bool:
 
 def load_of(board: Board, content: Content | None, sight: EngineSight) -> DraftLoad | None:
     """None where there is no draft, or nothing to load."""
-    if content is None or not sight.draft_plan_id:
+    method = (sight.reports[0].speculative or "") if sight.reports else ""
+    if content is None or method in WEIGHTLESS:
         return None
-    here = content.draft_digest in board.drafts_staged
-    return DraftLoad(_method(sight), content.draft_digest if here else "")
-
-
-def _method(sight: EngineSight) -> str:
-    draft = sight.reports[0].draft if sight.reports else None
-    return draft.method if draft is not None else "unknown"
+    here = sight.draft_plan_id != "" and content.draft_digest in board.drafts_staged
+    return DraftLoad(method, content.draft_digest if here else "")

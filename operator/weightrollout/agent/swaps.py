@@ -191,8 +191,9 @@ class Swaps:
         journal, board = self._parts.journal, self._parts.board
         transaction = replace(transaction, failure=state.failure)
         journal.learn(book.ended(journal.book, state, transaction))
-        self._count(transaction)
-        log.info("swap %s: %s", state.txn, _told(transaction))
+        note = book.degraded(state) if state.outcome is Outcome.COMMITTED else None
+        self._count(transaction, note)
+        log.info("swap %s: %s", state.txn, _told(transaction, note))
         # Whoever hears of the end must find the engine as it is now, not as it was before.
         await self._parts.watch.ask()
         await self._parts.watch.read_back()
@@ -203,8 +204,8 @@ class Swaps:
         self._parts.board.live = transaction
         self._parts.board.bell.ring()
 
-    def _count(self, ended: Transaction) -> None:
-        metrics, failure = self._parts.metrics, ended.failure
+    def _count(self, ended: Transaction, note: Failure | None) -> None:
+        metrics, failure = self._parts.metrics, ended.failure or note
         labels = (failure.failure_class, failure.reason) if failure else ("", "")
         metrics.counter(AGENT_SWAPS).labels(ended.outcome, *labels).inc()
         if ended.pause_millis:
@@ -263,8 +264,8 @@ def _crashed(state: SwapState, error: Exception) -> SwapState:
     return replace(state, outcome=outcome, looking=None, failure=failure)
 
 
-def _told(ended: Transaction) -> str:
-    failure = ended.failure
+def _told(ended: Transaction, note: Failure | None) -> str:
+    failure = ended.failure or note
     why = f" ({failure.failure_class} {failure.reason}: {failure.message})" if failure else ""
     return f"{ended.outcome}{why}, paused {ended.pause_millis:.1f} ms"
 

@@ -158,8 +158,9 @@ def degraded(state: SwapState) -> Failure | None:
     return Failure(
         FailureClass.POD,
         DegradedReason.DRAFT_STALE,
-        f"the draft ({state.draft.method}) is not in this checkpoint and was left as it was:"
-        " speculation is slower, answers are right; name its weights in spec.weights.draft",
+        f"the draft ({state.draft.method}) was left as it was: it is not in this checkpoint, or the"
+        " plugin cannot load it; speculation is slower, answers are right; name its weights in"
+        " spec.weights.draft",
     )
 
 

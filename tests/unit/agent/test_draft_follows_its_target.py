@@ -80,6 +80,7 @@ async def test_draft_model_that_nobody_named_is_left_alone_and_called_stale(tmp_
         assert await pod.answers_with("b")
         assert await acceptance(pod.engine.http_url) == 0.0
         assert "StartDraftWeightUpdate" not in (await pod.engine.state())["calls"]
+        assert 'class="Pod",outcome="Committed",reason="DraftStale"' in await pod.metrics()
 
 
 async def test_engine_without_a_draft_is_asked_for_nothing_more(tmp_path: Path) -> None:
