@@ -71,6 +71,20 @@ def tiny_shapes() -> dict[str, tuple[str, tuple[int, ...]]]:
     }
 
 
+#: A head for multi-token prediction, which only engines that speculate with it load.
+MTP_PREFIX: Final = "mtp."
+
+
+def mtp_shapes() -> dict[str, tuple[str, tuple[int, ...]]]:
+    """The tiny model with an MTP head of three tensors behind it."""
+    head: dict[str, tuple[str, tuple[int, ...]]] = {
+        f"{MTP_PREFIX}fc.weight": ("BF16", (32, 64)),
+        f"{MTP_PREFIX}layers.0.mlp.up_proj.weight": ("BF16", (64, 32)),
+        f"{MTP_PREFIX}norm.weight": ("F32", (32,)),
+    }
+    return tiny_shapes() | head
+
+
 def write_checkpoint(
     folder: Path,
     *,
@@ -110,12 +124,37 @@ def write_checkpoint(
 
 
 def fingerprint(folder: Path) -> int:
-    """crc32 over all tensors in name order, each name's UTF-8 bytes and then its data."""
-    tensors = stored(folder)
+    """crc32 over all tensors in name order, each name's UTF-8 bytes and then its data.
+
+    Without an MTP head: that answers nobody.
+    """
+    tensors = _of_target(folder)
     crc = 0
     for name in sorted(tensors):
         crc = tensors[name].fold(crc)
     return crc
+
+
+def mtp_fingerprint(folder: Path) -> int:
+    """The same of what an MTP head loads: its own tensors and the embedding."""
+    crc = 0
+    for name, tensor in sorted(stored(folder).items()):
+        if name.startswith(MTP_PREFIX) or name == "model.embed_tokens.weight":
+            crc = tensor.fold(crc)
+    return crc
+
+
+def write_draft(folder: Path, *, of: Path, seed: int) -> Path:
+    """A draft model's own checkpoint, made for the target in `of`: it shares that one's embedding."""
+    shapes = {"fc.weight": ("BF16", (32, 64)), "midlayer.norm.weight": ("F32", (32,))}
+    write_checkpoint(folder, seed=seed, tensors=shapes, files=1)
+    embedding = stored(of)["model.embed_tokens.weight"]
+    _rewrite(
+        folder,
+        folder / "model.safetensors",
+        extra=(embedding.name, embedding.dtype, embedding.shape, embedding.data()),
+    )
+    return folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +187,10 @@ def stored(folder: Path) -> dict[str, Stored]:
             shape = tuple(entry["shape"])
             found[name] = Stored(name, entry["dtype"], shape, file, start + begin, end - begin)
     return found
+
+
+def _of_target(folder: Path) -> dict[str, Stored]:
+    return {name: each for name, each in stored(folder).items() if not name.startswith(MTP_PREFIX)}
 
 
 def truncate(folder: Path, *, by: int = 1) -> Path:
@@ -265,7 +308,7 @@ def _header(file: Path) -> tuple[dict[str, Any], int]:
 
 def _bend(folder: Path, *, even: bool) -> None:
     """Flip a low mantissa bit of the last tensor, where needed, to make the fingerprint fit."""
-    tensors = stored(folder)
+    tensors = _of_target(folder)
     *before, last = (tensors[name] for name in sorted(tensors))
     crc = 0
     for tensor in before:

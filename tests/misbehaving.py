@@ -211,12 +211,14 @@ class Misbehaving:
 
 
 @asynccontextmanager
-async def misbehaving(folder: Path, *, baseline: bool = False) -> AsyncIterator[Misbehaving]:
+async def misbehaving(
+    folder: Path, *, baseline: bool = False, **flags: Any
+) -> AsyncIterator[Misbehaving]:
     """Two ranks, so that one of them can lie. Clients run from the first swap to `b` on.
 
-    `baseline`: without that swap, so that base weights may answer clients too.
+    `baseline`: without that swap, so that base weights may answer clients too. `flags`: of `one_pod`.
     """
-    async with one_pod(folder, patience=SHORT, ranks=2, token_seconds=0.004) as pod:
+    async with one_pod(folder, patience=SHORT, ranks=2, token_seconds=0.004, **flags) as pod:
         names = ("a", "b", "c") if baseline else ("b", "c")
         known = {name: fingerprint(pod.checkpoints[name]) for name in names}
         await pod.hello()

@@ -21,11 +21,12 @@ import aiohttp
 import grpc
 import grpc.aio
 
-from checkpoints import Shapes, fingerprint, write_checkpoint
+from checkpoints import Shapes, fingerprint, write_checkpoint, write_draft
 from simulator.answers import answer
 from simulator.process import TESTS, EngineProcess, engine_process
 from weightrollout.agent.main import parse, serve
 from weightrollout.agent.service import REFUSAL_KEY
+from weightrollout.agent.wire_draft import draft_of
 from weightrollout.api import names
 from weightrollout.kube.configmaps import Stable, stable_text
 from weightrollout.swap.patience import Patience
@@ -124,6 +125,7 @@ class OnePod:
     stub: "AgentAsyncStub"
     epoch: int = 1
     digests: dict[str, str] = field(default_factory=dict)
+    drafts: dict[str, pb.Draft] = field(default_factory=dict)  # what weights say of their draft
 
     @property
     def handover(self) -> Path:
@@ -138,7 +140,13 @@ class OnePod:
             version=f"v-{name}",
             uri=self.checkpoints[name].as_uri() + "/",
             digest=self.digests.get(name, ""),
+            draft=self.drafts.get(name),
         )
+
+    def own_draft(self, name: str) -> pb.Draft:
+        """The draft model that was made for these weights (`own_drafts`)."""
+        folder = draft_folder(self.checkpoints[name])
+        return pb.Draft(uri=folder.as_uri() + "/", digest=digest_of(folder, threads=1))
 
     async def hello(self, *, takeover: bool = False, owner: str = OWNER) -> pb.AgentState:
         request = pb.HelloRequest(fence=self.fence(owner=owner), takeover=takeover)
@@ -199,7 +207,10 @@ class OnePod:
         """Make it stable, as the kubelet mounts what an operator published."""
         self.digests.setdefault(name, digest_of(self.checkpoints[name], threads=1))
         said = self.weights(name)
-        stable = Stable(owner, epoch, said.revision, said.version, said.uri, said.digest)
+        draft = draft_of(said)
+        stable = Stable(
+            owner, epoch, said.revision, said.version, said.uri, said.digest, draft=draft
+        )
         temporary = self.folder / "stable" / "new"
         temporary.write_text(stable_text(stable))
         temporary.replace(self.folder / "stable" / names.STABLE_KEY)
@@ -293,12 +304,14 @@ async def one_pod(
     environment: Mapping[str, str] | None = None,
     staging: Path | None = None,
     tensors: Shapes | None = None,
+    own_drafts: bool = False,
     **flags: Any,
 ) -> AsyncIterator[OnePod]:
     """`flags` go to the simulator. `killable`: the agent is a process too, with that `environment`
     and usual patience. `stable`: published before the agent starts.
 
     `staging`: a volume that is there already. `tensors`: of all checkpoints, None: tiny ones.
+    `own_drafts`: the engine speculates with a draft model, and one is made for each checkpoint.
     """
     for name in ("handover", "stable", *(() if staging else ("staging",))):
         (tmp_path / name).mkdir()
@@ -308,6 +321,12 @@ async def one_pod(
         )
         for name, seed in SEEDS.items()
     }
+    if own_drafts:
+        made = {
+            name: write_draft(draft_folder(folder), of=folder, seed=40 + SEEDS[name])
+            for name, folder in checkpoints.items()
+        }
+        flags = {"speculative": "eagle3", "draft": made["a"], **flags}
     volumes = {"staging": staging or tmp_path / "staging", "handover": tmp_path / "handover"}
     async with engine_process(
         model=checkpoints["a"], **{"token_seconds": 0.001, **volumes, **flags}
@@ -338,6 +357,10 @@ async def one_pod(
         finally:
             await channel.close(None)
             await agent.end()
+
+
+def draft_folder(target: Path) -> Path:
+    return target.with_name(f"{target.name}-draft")
 
 
 def own_address() -> str:

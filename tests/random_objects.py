@@ -46,8 +46,10 @@ PERCENT_OR_COUNT: Final = st.integers(1, 10_000) | st.integers(1, 100).map(lambd
 
 def specs() -> st.SearchStrategy[Json]:
     """Specs that keep the API server's rules."""
-    free = wire_of(WeightRolloutSpec).filter(_version_is_free)
-    return free.map(_expecting_one_thing).map(_with_room_for_deadlines)
+    found = wire_of(WeightRolloutSpec).filter(_version_is_free)
+    return (
+        found.map(_expecting_one_thing).map(_with_one_form_of_draft).map(_with_room_for_deadlines)
+    )
 
 
 def wild_specs() -> st.SearchStrategy[Json]:
@@ -155,6 +157,17 @@ def _expecting_one_thing(spec: Json) -> Json:
         if kind == "tokenIds":
             asked["maxTokens"] = max(asked.get("maxTokens", 16), len(value))
     return spec
+
+
+def _with_one_form_of_draft(spec: Json) -> Json:
+    """`from`, or both of `uri` and `digest`, or no draft at all."""
+    weights = spec.get("weights", {})
+    draft = weights.get("draft")
+    if draft is None or set(draft) in ({"from"}, {"uri", "digest"}):
+        return spec
+    kept = {"from": draft["from"]} if "from" in draft else None
+    others = {key: value for key, value in weights.items() if key != "draft"}
+    return {**spec, "weights": {**others, **({"draft": kept} if kept else {})}}
 
 
 def _with_room_for_deadlines(spec: Json) -> Json:

@@ -1,6 +1,7 @@
 """What an engine that was started on a checkpoint would report, for tests of staging and swap."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import checkpoints
@@ -8,6 +9,7 @@ from weightrollout.handover.fields import file_fields
 from weightrollout.handover.records import (
     PAGE,
     Block,
+    DraftReport,
     EngineReport,
     LoadPlan,
     Piece,
@@ -77,7 +79,8 @@ def _report(
         quantisation="",
         eplb=False,
         kv_connector="",
-        draft=False,
+        speculative="",
+        draft=None,
         loras=0,
         free_bytes=1 << 30,
         tensors=tuple(
@@ -87,3 +90,20 @@ def _report(
         plan=LoadPlan(rank, at, tuple(blocks)),
         file_fields=file_fields(folder),
     )
+
+
+def with_draft(
+    report: EngineReport, folder: Path, *, method: str = "mtp", names: tuple[str, ...] = ()
+) -> EngineReport:
+    """The same rank with a draft that was loaded from a checkpoint; `names` () for all of it."""
+    of_draft = report_of(folder)
+    kept = names or tuple(fact.name for fact in of_draft.tensors)
+    blocks = []
+    at = 0
+    for block in of_draft.plan.blocks:
+        if block.parameter in kept:
+            blocks.append(replace(block, offset=at))
+            at += -(-block.bytes // PAGE) * PAGE
+    facts = tuple(fact for fact in of_draft.tensors if fact.name in kept)
+    plan = LoadPlan(report.rank, at, tuple(blocks))
+    return replace(report, speculative=method, draft=DraftReport(method, str(folder), facts, plan))

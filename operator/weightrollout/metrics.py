@@ -62,7 +62,7 @@ SWAPS: Final = Row(
     "swaps_total",
     Door.OPERATOR,
     Kind.COUNTER,
-    "Ended swaps; class and reason are empty when they went well.",
+    "Ended swaps; class and reason are empty when they went well, draft included.",
     ("rollout", "outcome", "class", "reason"),
 )
 ACTIONS: Final = Row(

@@ -36,7 +36,12 @@ async def ground(
     cluster: Cluster, api: Api, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Ground]:
     folder = tmp_path_factory.mktemp("chaos")
-    models = [checkpoints.write_checkpoint(folder / name, seed=ord(name)) for name in "abcd"]
+    # With a draft in each, so that the steps of its session are passed too.
+    shapes = checkpoints.mtp_shapes()
+    models = [
+        checkpoints.write_checkpoint(folder / name, seed=ord(name), tensors=shapes)
+        for name in "abcd"
+    ]
     weights = [Weights(model.as_uri() + "/", checkpoints.fingerprint(model)) for model in models]
     # Here processes die all the time, and none of it says that they cannot run.
     settings = NodeSettings(backoff_base_s=0.1, backoff_cap_s=0.5, backoff_reset_s=2.0)

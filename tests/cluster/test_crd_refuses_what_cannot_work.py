@@ -15,6 +15,7 @@ Json = dict[str, Any]
 GOOD: Json = {"weights": {"version": "v2", "uri": "file:///models/chat/step-1200/"}}
 
 PROMPT = "spec.verify.prompts[]"
+OWN_DRAFT: Json = {"uri": "file:///models/draft/", "digest": f"sha256:{'0' * 64}"}
 
 
 def expecting(expect: Json) -> Json:
@@ -64,6 +65,31 @@ REFUSED: dict[str, tuple[Json, str, int]] = {
     "digest cut short": (
         {"weights": {**GOOD["weights"], "digest": f"sha256:{'a' * 63}"}},
         "spec.weights.digest",
+        0,
+    ),
+    "draft of both forms": (
+        {"weights": {**GOOD["weights"], "draft": {"from": "Target", **OWN_DRAFT}}},
+        "spec.weights.draft",
+        0,
+    ),
+    "draft of no form": (
+        {"weights": {**GOOD["weights"], "draft": {}}},
+        "spec.weights.draft",
+        0,
+    ),
+    "draft without a digest": (
+        {"weights": {**GOOD["weights"], "draft": {"uri": "file:///d/"}}},
+        "spec.weights.draft",
+        0,
+    ),
+    "draft in a store that is not read yet": (
+        {"weights": {**GOOD["weights"], "draft": {**OWN_DRAFT, "uri": "s3://d/"}}},
+        "spec.weights.draft.uri",
+        0,
+    ),
+    "digest of a draft cut short": (
+        {"weights": {**GOOD["weights"], "draft": {**OWN_DRAFT, "digest": "sha256:0"}}},
+        "spec.weights.draft.digest",
         0,
     ),
     "staging percentage over 100": (
@@ -179,6 +205,10 @@ async def test_a_field_that_is_not_there_yet_is_refused(api: Api, namespace: str
         pytest.param(
             {"weights": {**GOOD["weights"], "digest": f"sha256:{'0' * 64}"}}, id="pinned digest"
         ),
+        pytest.param(
+            {"weights": {**GOOD["weights"], "draft": {"from": "Target"}}}, id="draft of the target"
+        ),
+        pytest.param({"weights": {**GOOD["weights"], "draft": OWN_DRAFT}}, id="draft of its own"),
     ],
 )
 async def test_a_good_spec_is_accepted(api: Api, namespace: str, spec: Json) -> None:

@@ -85,6 +85,9 @@ class StubbornEngine:
     async def start_update(self, *, deadline_s: float) -> None:
         raise _no()
 
+    async def start_draft_update(self, *, deadline_s: float) -> None:
+        raise _no()
+
     async def update(self, update_info_json: bytes, *, deadline_s: float) -> None:
         raise _no()
 

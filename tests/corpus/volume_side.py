@@ -33,6 +33,7 @@ from weightrollout.swap.backends.shared_memory import SharedMemory
 from weightrollout.swap.journal import FILE, Journal
 from weightrollout.swap.records import Content
 from weightrollout.weights import beside
+from weightrollout.weights.beside import Kept
 from weightrollout.weights.golden import Golden
 from weightrollout.weights.manifest import ManifestError, read_file
 from weightrollout.weights.metadata import Companions
@@ -54,7 +55,8 @@ REPORT: Final = EngineReport(
     quantisation="",
     eplb=False,
     kv_connector="",
-    draft=False,
+    speculative="",
+    draft=None,
     loras=0,
     free_bytes=1 << 30,
     tensors=(TensorFact("w", "F32", (2,)),),
@@ -127,7 +129,7 @@ def index(data: bytes, folder: Path) -> str:
     region.mkdir(parents=True)
     files.rank_image(region, 0).write_bytes(bytes(PAGE))
     (region / files.INDEX).write_bytes(data)
-    beside.keep(region, Companions({}, {}), None)
+    beside.keep(region, Kept(Companions({}, {}), None))
     found = store.index(DIGEST, PLAN.plan_id())
     assert (found is not None) == (DIGEST in store.staged(PLAN.plan_id()))
     return "NoImage" if found is None else "Image"

@@ -69,6 +69,7 @@ class Occasion(StrEnum):
     SUPERSEDED = "Superseded"  # and a newer one while a pod is reserved
     UPDATE_FAILS = "UpdateFails"  # and every engine fails its first Update
     LABEL_FAILS = "LabelFails"  # and every engine finishes without its label
+    DRAFT_FAILS = "DraftFails"  # and every engine fails the first Update of its draft
     POISONED = "Poisoned"  # and no Update succeeds before the engines are restarted
 
 
@@ -140,6 +141,7 @@ def pairs(count: int, seed: int) -> list[tuple[str, str]]:
 _OCCASIONS: Final = {
     Step.CLOSE.value: Occasion.UPDATE_FAILS,
     Step.LABEL.value: Occasion.LABEL_FAILS,
+    Step.DRAFT_CLOSE.value: Occasion.DRAFT_FAILS,
     "UpdateWeightVersion": Occasion.LABEL_FAILS,
     "Release": Occasion.SUPERSEDED,
     Doing.RELEASE.value: Occasion.SUPERSEDED,

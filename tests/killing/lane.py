@@ -53,6 +53,7 @@ PROMPTS: Final = [{"prompt": "2+2=", "maxTokens": 4, "expect": {"contains": "4"}
 FAULTS: Final[dict[Occasion, Json]] = {
     Occasion.UPDATE_FAILS: {"call": "UpdateWeights", "do": "error", "at": 1},
     Occasion.LABEL_FAILS: {"call": "FinishWeightUpdate", "do": "label_fails", "at": 1},
+    Occasion.DRAFT_FAILS: {"call": "UpdateWeights/draft", "do": "error", "at": 1},
     Occasion.POISONED: {"call": "UpdateWeights", "do": "error"},
 }
 
@@ -118,6 +119,7 @@ class Lane:
             replicas=2,
             gated=True,
             node_selector=self._ground.node.selector,
+            engine_args=("--token-seconds=0.01", "--speculative=mtp"),
             agent_command=("python", "-m", "killing.agent"),
             engine_command=("python", "-m", "killing.engine"),
             environment=environment,
@@ -311,4 +313,5 @@ class Lane:
         # What it serves, what it served before, and one that was given up while it was reserved
         # for it: the next staging removes that one.
         assert len(images) <= 3, f"{pod} keeps images of {sorted(images)}"
-        assert all(len(plans) == 1 for plans in images.values()), f"{pod} keeps {images}"
+        # One of the target and one of its draft.
+        assert all(len(plans) == 2 for plans in images.values()), f"{pod} keeps {images}"

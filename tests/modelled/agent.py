@@ -22,7 +22,7 @@ from weightrollout.agent.state import Bell, Board, facts, loaded
 from weightrollout.swap import book as books
 from weightrollout.swap import machine
 from weightrollout.swap.book import Book, Reservation, Transaction
-from weightrollout.swap.records import Content, SwapRequest, SwapState
+from weightrollout.swap.records import Content, DraftLoad, SwapRequest, SwapState
 from weightrollout.swap.run import Hands, SwapRun
 
 _BOOK: Final = TypeAdapter(Book)
@@ -145,7 +145,12 @@ class ModelAgent(Process):
             raise Refused(RefusalReason.NOT_RESERVED, request.txn)
         self._refuse_unfit(request.target)
         good = self.book.last_good
-        state = machine.begin(replace(request, last_good=good), self.sight.instance)
+        request = replace(request, last_good=good)
+        if self.around.engine.drafts:
+            mine, old = request.target.draft_digest, good.draft_digest if good else ""
+            drafts = (DraftLoad("mtp", mine), DraftLoad("mtp", old) if good else None)
+            request = replace(request, target_draft=drafts[0], last_good_draft=drafts[1])
+        state = machine.begin(request, self.sight.instance)
         self._put(books.begun(self.book, state, reservation.take_out), "that the swap begins")
         self._spawn(state)
 

@@ -1,7 +1,8 @@
 """A model engine: some blocks of weights, a label, a pause, a session, and the released one's habits.
 
 No call asks whether it is paused. From Start on the old weights are gone. A failed Update closes
-the session and leaves what it had written. Whoever asks a half-loaded engine kills it. The caller's
+the session and leaves what it had written. A speculative draft has a session of its own and answers
+nobody. Whoever asks a half-loaded engine kills it. The caller's
 end does not stop a call. A restart brings base weights, the version "default" and a new instance.
 """
 
@@ -15,14 +16,18 @@ from weightrollout.api.spec import PauseMode
 from weightrollout.api.swap import FailureClass
 from weightrollout.engine.errors import (
     LABEL_NOT_SET,
+    EngineRefused,
     EngineStateUnknown,
     EngineUnreachable,
 )
 from weightrollout.engine.protocol import AnswerToken, EngineInfo, EngineLoad
-from weightrollout.handover.records import BACKEND
+from weightrollout.handover.records import BACKEND, DRAFT, TARGET
 from weightrollout.swap.backends.protocol import BackendError, Transfer
 from weightrollout.swap.records import Answer, Failure
 from weightrollout.weights.golden import Golden
+
+#: Transfer id, and the digests of target and draft ("" for none).
+Prepared = tuple[str, str, str]
 
 BASE: Final = "base"
 GONE: Final = "gone"
@@ -35,8 +40,11 @@ RESTART_S: Final = 1.5
 class ModelEngine:
     """`broke` hears of what must never happen."""
 
-    def __init__(self, pod: str, boundaries: Boundaries, broke: Callable[[str], None]) -> None:
+    def __init__(
+        self, pod: str, boundaries: Boundaries, broke: Callable[[str], None], *, drafts: bool
+    ) -> None:
         self.pod = pod
+        self.drafts = drafts  # it speculates with a draft model
         self.up = True
         self.number = 1
         self.died: Callable[[], None] = lambda: None
@@ -52,9 +60,11 @@ class ModelEngine:
         self.version = BASELINE_VERSION
         self.paused = False
         self.confirmed = False  # somebody was told that it is paused
-        self.session = False
-        self.prepared: tuple[str, str] | None = None  # transfer id, digest
-        self.receipt: tuple[str, str] | None = None
+        self.session = ""  # TARGET or DRAFT while one is open
+        self.prepared: Prepared | None = None
+        self.receipt: tuple[str, str] | None = None  # transfer id, digest
+        self.draft = BASE
+        self.draft_receipt: tuple[str, str] | None = None
 
     @property
     def instance(self) -> str:
@@ -64,7 +74,7 @@ class ModelEngine:
     def whole(self) -> str | None:
         """The digest that it holds; None: half-loaded."""
         same = len(set(self.blocks)) == 1 and self.blocks[0] != GONE
-        return self.blocks[0] if same and not self.session else None
+        return self.blocks[0] if same and self.session != TARGET else None
 
     @property
     def busy(self) -> bool:
@@ -97,8 +107,8 @@ class ModelEngine:
 
     # -- calls, once they have arrived ----------------------------------------------------
 
-    async def init(self, transfer: str, digest: str) -> None:
-        self.prepared = (transfer, digest)
+    async def init(self, transfer: str, digest: str, draft: str) -> None:
+        self.prepared = (transfer, digest, draft)
 
     async def pause(self) -> None:
         self.paused, self.confirmed = True, False
@@ -110,13 +120,23 @@ class ModelEngine:
     async def start(self) -> None:
         if self.session:
             raise EngineStateUnknown("Internal", "already active")
-        self.session = True
+        self.session = TARGET
         self._write(range(BLOCKS), GONE)
 
-    async def update(self, transfer: str, digest: str) -> None:
-        if not self.session or self.prepared != (transfer, digest):
-            self.session = False
+    async def start_draft(self) -> None:
+        if not self.drafts:
+            raise EngineRefused("FailedPrecondition", "no draft model")
+        if self.session:
+            raise EngineStateUnknown("Internal", "already active")
+        self.session = DRAFT
+
+    async def update(self, session: str, transfer: str, digest: str, draft: str) -> None:
+        if self.session != session or self.prepared != (transfer, digest, draft):
+            self.session = ""
             raise EngineStateUnknown("Internal", "not prepared, or without a start")
+        if session == DRAFT:
+            await self._copy_draft(transfer, draft)
+            return
         self.receipt = None
         self._updating = asyncio.get_running_loop().create_task(self._copy(transfer, digest))
         await self.idle()
@@ -130,10 +150,16 @@ class ModelEngine:
             self._write([block], digest)
         self.receipt = (transfer, digest)
 
+    async def _copy_draft(self, transfer: str, draft: str) -> None:
+        self.draft, self.draft_receipt = GONE, None
+        self._boundaries.cross("engine copies the draft", self.pod)
+        if self.up:
+            self.draft, self.draft_receipt = draft, (transfer, draft)
+
     async def finish(self, version: str | None) -> None:
         if not self.session:
             raise EngineStateUnknown("Internal", "finish without a matching start")
-        self.session = False
+        self.session = ""
         if version is not None:
             self.version = version
 
@@ -185,19 +211,24 @@ class Door:
         return self._engine.paused
 
     async def init_transfer(self, init_info_json: bytes, *, deadline_s: float) -> None:
-        transfer, digest = init_info_json.decode().split(" ")
-        await self._call("Init", lambda: self._engine.init(transfer, digest))
+        transfer, digest, draft = init_info_json.decode().split(" ")
+        await self._call("Init", lambda: self._engine.init(transfer, digest, draft))
 
     async def start_update(self, *, deadline_s: float) -> None:
         await self._call("Start", self._engine.start)
 
+    async def start_draft_update(self, *, deadline_s: float) -> None:
+        await self._call("StartDraft", self._engine.start_draft)
+
     async def update(self, update_info_json: bytes, *, deadline_s: float) -> None:
-        transfer, digest = update_info_json.decode().split(" ")
-        await self._call("Update", lambda: self._engine.update(transfer, digest))
+        session, *prepared = update_info_json.decode().split(" ")
+        transfer, digest, draft = prepared
+        name = "Update" if session == TARGET else "Update of the draft"
+        await self._call(name, lambda: self._engine.update(session, transfer, digest, draft))
 
     async def finish_update(self, version: str | None, *, deadline_s: float) -> None:
         lies = await self._call("Finish", lambda: self._engine.finish(version))
-        if Victim.LIAR in lies:
+        if Victim.LIAR in lies and version is not None:
             self._engine.version = "another"
             raise EngineStateUnknown(LABEL_NOT_SET, "update_weight_version failed")
 
@@ -261,13 +292,13 @@ class ModelBackend:
         self._engine = engine
 
     def init_info(self, transfer: Transfer) -> bytes:
-        return f"{transfer.id} {transfer.content.digest}".encode()
+        return f"{transfer.id} {transfer.content.digest} {transfer.draft}".encode()
 
-    def update_info(self, transfer: Transfer) -> bytes:
-        return self.init_info(transfer)
+    def update_info(self, transfer: Transfer, *, session: str = TARGET) -> bytes:
+        return f"{session} ".encode() + self.init_info(transfer)
 
     async def prepared(self, transfer: Transfer, *, deadline_s: float) -> None:
-        mine = (transfer.id, transfer.content.digest)
+        mine = (transfer.id, transfer.content.digest, transfer.draft)
         if (self._engine.instance, self._engine.prepared) != (transfer.instance, mine):
             await asyncio.sleep(deadline_s)
             raise _failed(Answer.UNKNOWN, "PrepareTimedOut", "not prepared in time")
@@ -275,10 +306,13 @@ class ModelBackend:
     def golden(self, transfer: Transfer) -> Golden | None:
         return None
 
-    def prove(self, transfer: Transfer) -> None:
-        mine = (transfer.id, transfer.content.digest)
-        if (self._engine.instance, self._engine.receipt) != (transfer.instance, mine):
-            raise _failed(Answer.WRONG, "ReceiptsDiffer", f"{self._engine.receipt}")
+    def prove(self, transfer: Transfer, *, session: str = TARGET) -> None:
+        engine = self._engine
+        mine, receipt = (transfer.id, transfer.content.digest), engine.receipt
+        if session == DRAFT:
+            mine, receipt = (transfer.id, transfer.draft), engine.draft_receipt
+        if (engine.instance, receipt) != (transfer.instance, mine):
+            raise _failed(Answer.WRONG, "ReceiptsDiffer", f"{receipt}")
 
 
 def _failed(answer: Answer, reason: str, message: str) -> BackendError:

@@ -263,7 +263,9 @@ class PlannedOperator(Process):
 def content_of(ref: Ref) -> Content:
     if ref.is_baseline:
         return BASELINE
-    return Content(ref.revision, ref.version, ref.uri, ref.digest or "")
+    return Content(
+        ref.revision, ref.version, ref.uri, ref.digest or "", metadata=ref.metadata, draft=ref.draft
+    )
 
 
 def request_of(action: SwapPod) -> SwapRequest:

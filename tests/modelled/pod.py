@@ -29,6 +29,7 @@ class Ground:
     settle_s: float
     bad: frozenset[str]
     reserved: Callable[["ModelPod"], None] = lambda pod: None
+    drafts: bool = False  # the engines speculate with a draft
 
 
 class ModelPod:
@@ -36,7 +37,7 @@ class ModelPod:
         self.name = name
         self.ground = ground
         self.disk = Disk()
-        self.engine = ModelEngine(name, ground.boundaries, ground.broke)
+        self.engine = ModelEngine(name, ground.boundaries, ground.broke, drafts=ground.drafts)
         self.engine.died = self._engine_died
         self.engine.may_change = self._why_untouchable
         self.ready = False  # as the API server shows it
@@ -131,6 +132,11 @@ class ModelPod:
             self.ground.broke(
                 f"invariant 3: {self.name} says {claimed.version}, its engine holds {engine.blocks}"
             )
+        proven = agent.book.serving
+        if claimed is None or claimed.is_baseline or proven is None or not engine.drafts:
+            return
+        if proven.degraded is None and engine.draft != claimed.draft_digest:
+            self.ground.broke(f"{self.name} says that all is well, its draft is {engine.draft}")
 
     def _nameable(self) -> set[str]:
         """What the journal on disk says that this engine may hold."""

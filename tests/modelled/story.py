@@ -29,6 +29,7 @@ class Setting:
     bad: bool = False  # the target's prompts fail: it must be rejected
     quick_agent: bool = False  # the next agent is there while the last call still runs
     silent: bool = False  # the operator never comes back
+    drafts: bool = False  # the engine speculates with a draft that lies in the same checkpoint
 
     @property
     def stable(self) -> Content:
@@ -73,6 +74,7 @@ class _Play:
             stable=self.cluster.published,
             settle_s=SETTLE_S,
             bad=frozenset({NEW.digest} if setting.bad else ()),
+            drafts=setting.drafts,
         )
         self.pod = ModelPod("chat-0", ground, 0.01 if setting.quick_agent else 0.5)
         if not setting.from_baseline:
@@ -82,6 +84,7 @@ class _Play:
     def _serve_old(self) -> None:
         pod = self.pod
         pod.engine.blocks, pod.engine.version = [OLD.digest] * BLOCKS, OLD.version
+        pod.engine.draft = OLD.digest
         book = replace(
             pod.disk.book,
             owner_uid="cr",
@@ -182,9 +185,15 @@ class _Play:
             return
         if setting.bad and end != "rejected":
             self.broke("weights that fail their prompts were accepted")
+        if not self.story.strikes and self.pod.agent.book.serving != self._proven():
+            self.broke(f"nothing went wrong, and it says {self.pod.agent.book.serving}")
         wires = {each.victim for each in self.story.strikes} & {Victim.WIRE, Victim.LIAR}
         if not setting.bad and end == "rejected" and not wires and len(self.story.strikes) < 3:
             self.broke("good weights were rejected because something was killed")
+
+    def _proven(self) -> Serving | None:
+        goal = self.cluster.goal
+        return None if goal.is_baseline else Serving(goal, self.pod.engine.instance)
 
 
 def play(story: Story) -> Played:
@@ -249,6 +258,6 @@ def _simpler(story: Story) -> Iterator[Story]:
         rest = story.strikes[:number] + story.strikes[number + 1 :]
         yield replace(story, strikes=rest)
     plain = Setting(bad=story.setting.bad, silent=story.setting.silent)
-    for name in ("take_out", "from_baseline", "quick_agent"):
+    for name in ("take_out", "from_baseline", "quick_agent", "drafts"):
         if getattr(story.setting, name) != getattr(plain, name):
             yield replace(story, setting=replace(story.setting, **{name: getattr(plain, name)}))

@@ -27,6 +27,8 @@ SETTINGS = {
     "first version in service": Setting(take_out=TakeOut.NONE, from_baseline=True),
     "wrong weights": Setting(bad=True, quick_agent=True),
     "wrong first version": Setting(bad=True, from_baseline=True),
+    "with a draft": Setting(drafts=True),
+    "wrong weights with a draft": Setting(bad=True, drafts=True, quick_agent=True),
 }
 RANDOM_STORIES = 1500
 FLEETS = 100
@@ -95,6 +97,7 @@ def random_stories(count: int) -> Iterator[Story]:
             from_baseline=dice.random() < 0.3,
             bad=dice.random() < 0.3,
             quick_agent=dice.random() < 0.5,
+            drafts=seed % 3 == 0,
         )
         yield Story(setting, strikes(dice, dice.randrange(2, 6), 110, list(Victim)))
 
@@ -120,6 +123,20 @@ def test_invariants_1_to_6_and_11_hold_in_fleets_whose_processes_are_killed() ->
 def test_same_strikes_are_the_same_story() -> None:
     story = next(random_stories(1))
     assert play(story).told() == play(story).told()
+
+
+def test_agent_then_engine_killed_around_the_drafts_session_end_in_the_right_weights() -> None:
+    assert all_well(pairs(Setting(drafts=True), Victim.AGENT, Victim.WIRE, every=8)) > 250
+
+
+def test_every_boundary_of_a_drafts_session_is_in_the_matrix() -> None:
+    told = play(Story(Setting(drafts=True))).told()
+    for call in ("StartDraft", "Update of the draft", "Finish"):
+        assert f"{call} on its way" in told
+    for step in ("DraftStart", "DraftUpdate", "DraftFinish"):
+        assert f"has journaled {step} (Target)" in told
+    without = play(Story(Setting())).told()
+    assert "raft" not in without.replace("drafts=False", ""), "an engine without one is not asked"
 
 
 def test_every_boundary_of_a_good_swap_is_in_the_matrix() -> None:

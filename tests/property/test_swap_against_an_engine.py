@@ -8,9 +8,18 @@ from hypothesis import strategies as st
 
 from weightrollout.api.spec import PauseMode
 from weightrollout.api.swap import FailureClass, Outcome
+from weightrollout.swap.book import degraded
 from weightrollout.swap.events import Answered, Blind, Event, Failed, Saw, Time
 from weightrollout.swap.machine import Todo, advance, begin, recover, todo
-from weightrollout.swap.records import Answer, Content, Failure, Step, SwapRequest, SwapState
+from weightrollout.swap.records import (
+    Answer,
+    Content,
+    DraftLoad,
+    Failure,
+    Step,
+    SwapRequest,
+    SwapState,
+)
 
 OLD = Content("rev-1", "v1", "file:///v1", "sha256:" + "1" * 64)
 NEW = Content("rev-2", "v2", "file:///v2", "sha256:" + "2" * 64)
@@ -34,13 +43,16 @@ TROUBLES = st.sampled_from([Trouble.NONE] * 36 + list(Trouble))
 
 @dataclass
 class Engine:
-    """As the released one: no guard, a failed Update leaves it half-loaded."""
+    """As the released one: no guard, a failed Update leaves it half-loaded. A draft answers nobody."""
 
     instance: int = 1
     loaded: str = OLD.digest  # "" when half-loaded
     version: str = OLD.version
     paused: bool = False
     session: bool = False
+    drafting: bool = False  # the open session is the draft's
+    draft: str = OLD.digest  # "" when torn
+    draft_receipt: tuple[str, str] = ("", "")
     prepared: tuple[str, str] = ("", "")  # transfer id, digest
     receipt: tuple[str, str] = ("", "")
     answered_half_loaded: bool = False
@@ -48,7 +60,13 @@ class Engine:
     bad: frozenset[str] = field(default_factory=frozenset)  # digests whose prompts fail
 
     def die(self) -> None:
-        self.__init__(self.instance + 1, "base", "default", bad=self.bad)  # type: ignore[misc]
+        self.__init__(  # type: ignore[misc]
+            self.instance + 1, "base", "default", draft="base", bad=self.bad
+        )
+
+    @property
+    def half_loaded(self) -> bool:
+        return self.loaded == "" or (self.session and not self.drafting)
 
     def execute(self, state: SwapState) -> Answer:
         content = state.content
@@ -57,22 +75,26 @@ class Engine:
                 self.paused = True
             case Step.RESUME:
                 self.paused = False
-                self.answered_half_loaded |= self.loaded == "" or self.session
+                self.answered_half_loaded |= self.half_loaded
             case Step.INIT if content:
                 self.prepared = (state.transfer_id, content.digest)
             case Step.PREPARED if content:
                 # The answer names its process; one of another process is not taken.
                 mine = f"engine-{self.instance}" == state.instance
                 return self._check(mine and self.prepared == (state.transfer_id, content.digest))
-            case Step.START:
+            case Step.START | Step.DRAFT_START:
                 if self.session:
                     return Answer.UNKNOWN
-                self.session = True
+                self.session, self.drafting = True, state.step is Step.DRAFT_START
             case Step.UPDATE if content:
                 return self._update(state.transfer_id, content.digest)
+            case Step.DRAFT_UPDATE if state.draft:
+                return self._update_draft(state.transfer_id, state.draft.digest)
+            case Step.DRAFT_RECEIPTS if state.draft:
+                return self._check(self.draft_receipt == (state.transfer_id, state.draft.digest))
             case Step.RECEIPTS if content:
                 return self._check(self.receipt == (state.transfer_id, content.digest))
-            case Step.FINISH | Step.CLOSE if content:
+            case Step.FINISH | Step.CLOSE | Step.DRAFT_FINISH | Step.DRAFT_CLOSE if content:
                 if not self.session:
                     return Answer.UNKNOWN
                 self.session = False
@@ -80,18 +102,25 @@ class Engine:
             case Step.LABEL if content:
                 self.version = content.version
             case Step.PROMPTS:
-                self.answered_half_loaded |= self.loaded == "" or self.session
+                self.answered_half_loaded |= self.half_loaded
                 return self._check(self.loaded not in self.bad)
             case _:
                 pass
         return Answer.OK
 
     def _update(self, transfer_id: str, digest: str) -> Answer:
-        if not self.session or self.prepared != (transfer_id, digest):
+        if not self.session or self.drafting or self.prepared != (transfer_id, digest):
             self.session = False  # a new process refuses what it has not prepared
             return Answer.UNKNOWN
         self.changed_while_running |= not self.paused
         self.loaded, self.receipt = digest, (transfer_id, digest)
+        return Answer.OK
+
+    def _update_draft(self, transfer_id: str, digest: str) -> Answer:
+        if not self.session or not self.drafting:
+            self.session = False
+            return Answer.UNKNOWN
+        self.draft, self.draft_receipt = digest, (transfer_id, digest)
         return Answer.OK
 
     @staticmethod
@@ -101,7 +130,8 @@ class Engine:
 
 def call(engine: Engine, state: SwapState, trouble: Trouble) -> Event:
     failure = Failure(FailureClass.POD, "Scripted", trouble)
-    local = state.step in (Step.PREPARED, Step.RECEIPTS, Step.DRAIN)  # no call to the engine
+    checks = (Step.PREPARED, Step.RECEIPTS, Step.DRAFT_RECEIPTS)
+    local = state.step in (*checks, Step.DRAIN)  # no call to the engine
     if trouble is Trouble.DIED:
         engine.die()
         return Failed(Answer.UNKNOWN, failure)
@@ -110,6 +140,8 @@ def call(engine: Engine, state: SwapState, trouble: Trouble) -> Event:
     if trouble is Trouble.LOST:
         if state.step is Step.UPDATE:  # torn: some of it was written
             engine.session, engine.loaded = False, ""
+        if state.step is Step.DRAFT_UPDATE:
+            engine.session, engine.draft = False, ""
         return Failed(Answer.UNKNOWN, failure)
     if trouble is Trouble.LIED and not local and state.step is not Step.PROMPTS:
         return Answered()
@@ -146,13 +178,16 @@ def run(data: st.DataObject, engine: Engine, state: SwapState) -> SwapState:
 
 
 @settings(max_examples=800, deadline=None)
-@given(st.data(), st.booleans(), st.sets(st.sampled_from([NEW.digest]), max_size=1))
+@given(st.data(), st.booleans(), st.sets(st.sampled_from([NEW.digest]), max_size=1), st.booleans())
 def test_outcome_tells_the_truth_about_the_engine(
-    data: st.DataObject, has_last_good: bool, bad: set[str]
+    data: st.DataObject, has_last_good: bool, bad: set[str], drafts: bool
 ) -> None:
     engine = Engine(bad=frozenset(bad))
     last_good = OLD if has_last_good else None
     request = SwapRequest("txn", 1, NEW, last_good, PauseMode.KEEP, True, 1, 10, ())
+    if drafts:
+        loads = (DraftLoad("mtp", NEW.digest), DraftLoad("mtp", OLD.digest))
+        request = replace(request, target_draft=loads[0], last_good_draft=loads[1])
     state = run(data, engine, begin(request, "engine-1"))
     event(f"{state.outcome}")
     assert not engine.answered_half_loaded, "half-loaded weights answered"
@@ -160,14 +195,17 @@ def test_outcome_tells_the_truth_about_the_engine(
     if engine.instance > 1:  # it died after the last read back: the watch will see it
         return
     runs = replace(engine, prepared=("", ""), receipt=("", ""))
+    if drafts and state.outcome in (Outcome.COMMITTED, Outcome.UNDONE) and not degraded(state):
+        assert state.draft is not None
+        assert runs.draft == state.draft.digest, "a draft that is not there is called well"
     match state.outcome:
         case Outcome.COMMITTED:
             assert (runs.loaded, runs.version, runs.paused) == (NEW.digest, "v2", False)
-            assert not runs.session
+            assert not runs.session or runs.drafting
             assert NEW.digest not in bad
         case Outcome.UNDONE:
             assert (runs.loaded, runs.version, runs.paused) == (OLD.digest, "v1", False)
-            assert not runs.session
+            assert not runs.session or runs.drafting
         case Outcome.UNTOUCHED:
             assert (runs.loaded, runs.paused, runs.session) == (OLD.digest, False, False)
         case Outcome.RESTARTED:

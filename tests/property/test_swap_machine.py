@@ -9,7 +9,17 @@ from weightrollout.api.spec import PauseMode
 from weightrollout.api.swap import FailureClass, Outcome
 from weightrollout.swap.events import Answered, Blind, Event, Failed, Saw, Time
 from weightrollout.swap.machine import Todo, advance, begin, recover, todo
-from weightrollout.swap.records import Answer, Content, Failure, Step, SwapRequest, SwapState
+from weightrollout.swap.records import (
+    Answer,
+    Content,
+    DraftLoad,
+    Failure,
+    Holds,
+    Step,
+    SwapRequest,
+    SwapState,
+)
+from weightrollout.swap.table import DRAFT_STEPS
 
 OLD = Content("rev-1", "v1", "file:///v1", "sha256:" + "1" * 64)
 NEW = Content("rev-2", "v2", "file:///v2", "sha256:" + "2" * 64)
@@ -37,6 +47,7 @@ class Witness:
     touched: bool = False
     paused_sent: bool = False
     last: Saw | None = None
+    draft_failed: bool = False  # in the newest cycle
     calls: list[Step] = field(default_factory=list)
 
     def before(self, state: SwapState) -> None:
@@ -58,6 +69,18 @@ class Witness:
             assert self.last is not None
             assert self.last.paused, "Resume is sent only to an engine that was seen paused"
             assert not self.started, "a half-loaded engine is never resumed"
+        if step in DRAFT_STEPS:
+            self._before_draft(state)
+
+    def _before_draft(self, state: SwapState) -> None:
+        assert state.holds is Holds.WHOLE, "the target is committed first"
+        assert state.draft is not None, "an engine without a draft is asked for none"
+        assert state.draft.digest, "a draft without an image is left alone"
+        if state.step in (Step.DRAFT_START, Step.DRAFT_UPDATE):
+            assert self.confirmed_paused, "weights may change only in a confirmed pause"
+        if state.step is Step.DRAFT_START:
+            self.draft_failed = False
+        self.draft_failed |= state.step is Step.DRAFT_CLOSE
 
     def after(self, state: SwapState, event: Event) -> None:
         match event:
@@ -82,6 +105,10 @@ class Witness:
                 assert not seen.paused
                 assert not self.started
                 assert state.failure is None
+                asked = state.draft is not None and state.draft.digest != ""
+                tried = Step.DRAFT_START in self.calls
+                failed = asked and (self.draft_failed or not tried)
+                assert failed == (state.draft_failure is not None), "a failed draft is told"
             case Outcome.UNDONE:
                 assert seen is not None
                 assert not seen.paused
@@ -100,7 +127,7 @@ class Witness:
                 raise AssertionError("no end")
 
 
-def request(*, baseline: bool) -> SwapRequest:
+def request(*, baseline: bool, drafts: bool) -> SwapRequest:
     return SwapRequest(
         txn="cr/rev-2/pod/1",
         attempt=1,
@@ -111,6 +138,8 @@ def request(*, baseline: bool) -> SwapRequest:
         drain_s=1,
         deadline_s=10,
         prompts=(),
+        target_draft=DraftLoad("mtp", NEW.digest) if drafts else None,
+        last_good_draft=DraftLoad("mtp", "") if drafts else None,
     )
 
 
@@ -119,7 +148,7 @@ def draw_event(data: st.DataObject, state: SwapState) -> Event:
         if data.draw(st.integers(0, 9)) == 0:
             return Blind("scripted")
         return Saw(data.draw(instances), data.draw(st.booleans()), data.draw(versions))
-    if state.step in (Step.RECEIPTS, Step.PROMPTS, Step.PREPARED):
+    if state.step in (Step.RECEIPTS, Step.DRAFT_RECEIPTS, Step.PROMPTS, Step.PREPARED):
         kinds = answers
     else:
         kinds = st.sampled_from([Answer.REFUSED, Answer.UNKNOWN])
@@ -128,9 +157,9 @@ def draw_event(data: st.DataObject, state: SwapState) -> Event:
     return Failed(data.draw(kinds), failure(state.step))
 
 
-def play(data: st.DataObject, *, baseline: bool, crash_at: int) -> tuple[SwapState, Witness]:
+def play(data: st.DataObject, asked: SwapRequest, crash_at: int) -> tuple[SwapState, Witness]:
     """One swap; the agent dies after `crash_at` events and continues from what it journaled."""
-    state = begin(request(baseline=baseline), "engine-1")
+    state = begin(asked, "engine-1")
     witness, journaled = Witness(), state
     late_from = data.draw(st.integers(0, 40), label="late from")
     for turn in range(MANY):
@@ -140,6 +169,7 @@ def play(data: st.DataObject, *, baseline: bool, crash_at: int) -> tuple[SwapSta
             journaled = state
         witness.before(state)
         if turn == crash_at:  # after the call was sent, before its answer
+            witness.draft_failed |= journaled.step in DRAFT_STEPS
             state = recover(journaled)
             continue
         event = draw_event(data, state)
@@ -152,9 +182,10 @@ def play(data: st.DataObject, *, baseline: bool, crash_at: int) -> tuple[SwapSta
 
 
 @settings(max_examples=600, deadline=None)
-@given(st.data(), st.booleans(), crashes)
+@given(st.data(), st.booleans(), st.booleans(), crashes)
 def test_every_path_ends_and_never_answers_with_half_loaded_weights(
-    data: st.DataObject, baseline: bool, crash_at: int
+    data: st.DataObject, baseline: bool, drafts: bool, crash_at: int
 ) -> None:
-    state, witness = play(data, baseline=baseline, crash_at=crash_at)
+    asked = request(baseline=baseline, drafts=drafts)
+    state, witness = play(data, asked, crash_at)
     witness.at_end(state)

@@ -19,6 +19,7 @@ from simulator.inference import Inference
 from simulator.model import Model
 from simulator.plugin import Plugin
 from simulator.settings import REJECTS_WHILE_PAUSED_SINCE, Settings, parse
+from simulator.speculation import Speculation
 
 CLOSE_S = 1.0  # for answers that are already on their way
 
@@ -26,7 +27,8 @@ CLOSE_S = 1.0  # for answers that are already on their way
 async def run(settings: Settings) -> None:
     await asyncio.sleep(settings.load_seconds)
     model = await asyncio.to_thread(Model.load, settings.model)
-    plugin = Plugin(settings, model) if settings.has_plugin else None
+    draft = await asyncio.to_thread(_load_draft, settings)
+    plugin = Plugin(settings, model, draft) if settings.has_plugin else None
     if plugin is not None:
         plugin.announce()
     core = Core(
@@ -34,6 +36,7 @@ async def run(settings: Settings) -> None:
         token_seconds=settings.token_seconds,
         max_running=settings.max_running,
         rejects_while_paused=settings.version >= REJECTS_WHILE_PAUSED_SINCE,
+        speculation=Speculation(model, draft, settings.draft_tokens) if draft else None,
     )
     faults = Faults(settings.faults)
     ending = asyncio.Event()
@@ -48,6 +51,12 @@ async def run(settings: Settings) -> None:
         print(json.dumps(ready), flush=True)
         await ending.wait()
         await _drain(core, settings.drain_seconds)
+
+
+def _load_draft(settings: Settings) -> Model | None:
+    if not settings.has_draft:
+        return None
+    return Model.load(settings.draft) if settings.draft else Model.load_mtp(settings.model)
 
 
 async def _drain(core: Core, seconds: float) -> None:

@@ -35,7 +35,7 @@ class Calls:
             weight_transfer_enabled=bool(settings.backend),
             weight_transfer_backend=settings.backend,
             sleep_mode_enabled=settings.enable_sleep_mode,
-            draft_weight_updates_enabled=settings.draft,
+            draft_weight_updates_enabled=settings.has_draft,
         )
         return pb.ServerInfo(
             engine_version=settings.engine_version,

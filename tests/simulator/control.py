@@ -17,6 +17,7 @@ from simulator.faults import Do, Fault, Faults
 from simulator.plugin import WorkerError
 from simulator.refusals import TRANSFER, Refusal, check, check_size
 from simulator.settings import RL_CALLS_SINCE, SHUTDOWN_SINCE
+from weightrollout.handover.records import DRAFT
 from weightrollout.wire.vllm import control_pb2 as pb
 
 Context: TypeAlias = "grpc.aio.ServicerContext[bytes, bytes]"
@@ -69,7 +70,9 @@ class Control:
     async def _serve(self, name: str, data: bytes) -> Message:
         check_size(data)
         request = getattr(pb, f"{name}Request").FromString(data)
-        fault = self.faults.take(name)
+        plugin = self.calls.plugin
+        in_draft = plugin is not None and plugin.session == DRAFT
+        fault = self.faults.take(name, in_draft=in_draft)
         check(name, request, self.calls.settings)
         if name not in MUTATING:
             return await self._run(name, request, fault)

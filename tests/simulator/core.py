@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, TypeVar, cast
 from simulator import answers
 from simulator.death import CRASHED, die
 from simulator.model import Model
+from simulator.speculation import Speculation
 
 T = TypeVar("T")
 
@@ -66,6 +67,7 @@ class Core:
     token_seconds: float
     max_running: int
     rejects_while_paused: bool
+    speculation: Speculation | None = None
 
     version: str = "default"
     paused: Pause | None = None
@@ -170,8 +172,12 @@ class Core:
             if self.model.fresh
             else await asyncio.to_thread(self.model.fingerprint)
         )
+        if self.speculation is not None and not self.speculation.fresh:
+            await asyncio.to_thread(self.speculation.fits)
         for request in tuple(self.running):
             self._produce(request, weights)
+            if self.speculation is not None:
+                self.speculation.round()
         self._note_drained()
 
     def _produce(self, request: Request, weights: int) -> None:

@@ -3,7 +3,8 @@
     [{"call": "UpdateWeights", "at": 1, "do": "die_midway"},
      {"call": "completions", "do": "slow", "seconds": 0.5}]
 
-`call` is an RPC of vllm.Control, or "completions", or "metrics". `at` counts calls of that name since the list
+`call` is an RPC of vllm.Control, or "completions", or "metrics". An RPC with "/draft" behind it is
+met only while the session of the speculative draft is open. `at` counts calls of that name since the list
 was loaded, from 1; absent means every call. The first fault that fits is taken.
 """
 
@@ -19,10 +20,11 @@ from typing import Any, Final
 
 from weightrollout.wire.vllm import control_pb2 as pb
 
-CALLS: Final = frozenset(
-    {method.name for method in pb.DESCRIPTOR.services_by_name["Control"].methods}
-    | {"completions", "metrics"}
+IN_DRAFT: Final = "/draft"
+_RPCS: Final = frozenset(
+    method.name for method in pb.DESCRIPTOR.services_by_name["Control"].methods
 )
+CALLS: Final = _RPCS | frozenset(f"{name}{IN_DRAFT}" for name in _RPCS) | {"completions", "metrics"}
 
 
 class Do(StrEnum):
@@ -102,13 +104,14 @@ class Faults:
         replaced, self.replaced = self.replaced, asyncio.Event()
         replaced.set()
 
-    def take(self, call: str) -> Fault | None:
-        """Count a call; the fault it meets."""
+    def take(self, call: str, *, in_draft: bool = False) -> Fault | None:
+        """Count a call; the fault it meets. `in_draft`: the draft's session is open."""
         self._reload()
         self.calls[call] += 1
         hit: Fault | None = None
+        names = (call, f"{call}{IN_DRAFT}") if in_draft else (call,)
         for armed in self._armed:
-            if armed.fault.call == call and armed.fits() and hit is None:
+            if armed.fault.call in names and armed.fits() and hit is None:
                 hit = armed.fault
         return hit
 

@@ -13,7 +13,7 @@ import numpy as np
 from simulator.layout import Shard
 from simulator.model import Bytes
 from weightrollout.handover import files, records
-from weightrollout.handover.records import BlockSum, ImageIndex, InitInfo
+from weightrollout.handover.records import BlockSum, ImageIndex
 
 CHUNK: Final = 8 << 20  # an update can be paced and cut between two of these
 
@@ -35,19 +35,21 @@ class RankSource:
     sums: tuple[BlockSum, ...]
 
 
-def open_image(info: InitInfo, staging: Path, shards: tuple[Shard, ...]) -> list[RankSource]:
+def open_image(
+    digest: str, region: str, staging: Path, shards: tuple[Shard, ...]
+) -> list[RankSource]:
     """Map the image of every rank and check that it is the one our plan asks for."""
-    folder = (staging / info.region).resolve()
+    folder = (staging / region).resolve()
     if not folder.is_relative_to(staging.resolve()):
-        raise ImageRefused("RegionUnsafe", f"{info.region} leaves the staging volume")
+        raise ImageRefused("RegionUnsafe", f"{region} leaves the staging volume")
     index = records.read(ImageIndex, folder / files.INDEX)
     if index is None:
-        raise ImageRefused("ImageMissing", f"{info.region}/{files.INDEX} is absent")
-    wanted = (info.digest, shards[0].plan.plan_id())
+        raise ImageRefused("ImageMissing", f"{region}/{files.INDEX} is absent")
+    wanted = (digest, shards[0].plan.plan_id())
     if (index.digest, index.plan_id) != wanted:
         raise ImageRefused(
             "ImageMismatch",
-            f"{info.region} holds {index.digest}, plan {index.plan_id};"
+            f"{region} holds {index.digest}, plan {index.plan_id};"
             f" wanted is {wanted[0]}, plan {wanted[1]}",
         )
     return [_open_rank(files.rank_image(folder, shard.plan.rank), shard) for shard in shards]

@@ -84,7 +84,20 @@ class Inference:
                 ("num_requests_waiting", len(core.waiting)),
             )
         ]
+        if core.speculation is not None:
+            lines += [
+                f"# TYPE vllm:{name} counter\nvllm:{name}{labels} {value:.1f}\n"
+                for name, value in (
+                    ("spec_decode_num_drafts_total", core.speculation.rounds),
+                    ("spec_decode_num_draft_tokens_total", self._draft_tokens()),
+                    ("spec_decode_num_accepted_tokens_total", core.speculation.accepted),
+                )
+            ]
         return web.Response(text="".join(lines))
+
+    def _draft_tokens(self) -> int:
+        speculation = self.calls.core.speculation
+        return speculation.rounds * speculation.tokens if speculation is not None else 0
 
     async def completions(self, http: web.Request) -> web.StreamResponse:
         try:
@@ -184,8 +197,17 @@ class Inference:
                 "calls": dict(self.faults.calls),
                 "late": self.faults.pending,
                 "unguardedUpdates": self.calls.unguarded_updates,
+                "draftFingerprint": await self._draft_fingerprint(),
+                "draftUpdates": self.calls.plugin.draft_updates if self.calls.plugin else 0,
+                "session": self.calls.plugin.session if self.calls.plugin else "",
             }
         )
+
+    async def _draft_fingerprint(self) -> int | None:
+        speculation = self.calls.core.speculation
+        if speculation is None:
+            return None
+        return await asyncio.to_thread(speculation.draft.fingerprint)
 
     async def set_faults(self, http: web.Request) -> web.Response:
         try:

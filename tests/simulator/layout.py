@@ -2,12 +2,20 @@
 
 import secrets
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 
 from simulator.model import Bytes, Model, Tensor
 from simulator.settings import Settings
 from weightrollout.handover.fields import file_fields
-from weightrollout.handover.records import PAGE, Block, EngineReport, LoadPlan, Piece, TensorFact
+from weightrollout.handover.records import (
+    PAGE,
+    Block,
+    DraftReport,
+    EngineReport,
+    LoadPlan,
+    Piece,
+    TensorFact,
+)
 from weightrollout.weights.digest import metadata_hashes
 
 PLUGIN_VERSION: Final = "simulated"
@@ -50,16 +58,35 @@ def _range(tensor: Tensor, rank: int, ranks: int) -> tuple[int, int]:
     )
 
 
-def reports(settings: Settings, model: Model, shards: tuple[Shard, ...]) -> list[EngineReport]:
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A model, and how its ranks are filled: the target's or the draft's."""
+
+    model: Model
+    shards: tuple[Shard, ...]
+
+    @classmethod
+    def of(cls, model: Model, ranks: int) -> Self:
+        return cls(model, shards(model, ranks))
+
+    @property
+    def bytes(self) -> int:
+        return sum(live.size for shard in self.shards for live in shard.live)
+
+    @property
+    def facts(self) -> tuple[TensorFact, ...]:
+        return tuple(TensorFact(each.name, each.dtype, each.shape) for each in self.model.tensors)
+
+
+def reports(settings: Settings, target: Side, draft: Side | None = None) -> list[EngineReport]:
     """What each rank writes at load."""
-    facts = tuple(TensorFact(each.name, each.dtype, each.shape) for each in model.tensors)
     hashes = metadata_hashes(settings.model)
     fields = file_fields(settings.model)
     nonce = secrets.token_hex(8)
     return [
         EngineReport(
             rank=shard.plan.rank,
-            world_size=len(shards),
+            world_size=len(target.shards),
             instance=settings.instance,
             boot_nonce=nonce,
             engine_version=settings.engine_version,
@@ -69,12 +96,22 @@ def reports(settings: Settings, model: Model, shards: tuple[Shard, ...]) -> list
             quantisation=settings.quantisation,
             eplb=settings.eplb,
             kv_connector=settings.kv_connector,
-            draft=settings.draft,
+            speculative=settings.speculative,
+            draft=None if draft is None else _draft(settings, draft, number),
             loras=settings.loras,
             free_bytes=settings.free_bytes,
-            tensors=facts,
+            tensors=target.facts,
             plan=shard.plan,
             file_fields=fields,
         )
-        for shard in shards
+        for number, shard in enumerate(target.shards)
     ]
+
+
+def _draft(settings: Settings, draft: Side, number: int) -> DraftReport:
+    return DraftReport(
+        method=settings.speculative,
+        model=str(settings.draft or settings.model),
+        tensors=draft.facts,
+        plan=draft.shards[number].plan,
+    )

@@ -33,11 +33,18 @@ class Tensor:
         return ITEM_BYTES[self.dtype]
 
 
+#: What vLLM's plain models skip: the head for multi-token prediction.
+MTP_PREFIX: Final = "mtp."
+#: Loaded by the target and by its MTP head alike.
+SHARED: Final = frozenset({"model.embed_tokens.weight"})
+
+
 class Model:
     """Whoever writes into a tensor calls `touch` afterwards."""
 
     def __init__(self, tensors: list[Tensor]) -> None:
         self.tensors = tuple(sorted(tensors, key=lambda tensor: tensor.name))
+        self.writes = 0  # calls of `touch`
         self.half_loaded = False  # set by a failed update: the next token kills the engine
         self._lock = threading.Lock()
         self._touched = True
@@ -45,13 +52,23 @@ class Model:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read every safetensors file below `folder`. Raises ValueError where there is none."""
-        files = sorted(folder.glob("*.safetensors"))
-        if not files:
-            raise ValueError(f"{folder} holds no *.safetensors file: give a checkpoint folder")
-        return cls([tensor for file in files for tensor in _read(file)])
+        """Read every safetensors file below `folder`, but for an MTP head.
+
+        Raises ValueError where there is none.
+        """
+        return cls([each for each in _read_all(folder) if not each.name.startswith(MTP_PREFIX)])
+
+    @classmethod
+    def load_mtp(cls, folder: Path) -> Self:
+        """The MTP head of the checkpoint in `folder`, with copies of what it shares."""
+        found = _read_all(folder)
+        mine = [each for each in found if each.name.startswith(MTP_PREFIX) or each.name in SHARED]
+        if not any(each.name.startswith(MTP_PREFIX) for each in mine):
+            raise ValueError(f"{folder} holds no tensor {MTP_PREFIX}*")
+        return cls(mine)
 
     def touch(self) -> None:
+        self.writes += 1
         self._touched = True
 
     @property
@@ -79,6 +96,13 @@ class Model:
         for tensor in self.tensors:
             tensor.data[:] = 0
         self.touch()
+
+
+def _read_all(folder: Path) -> list[Tensor]:
+    files = sorted(folder.glob("*.safetensors"))
+    if not files:
+        raise ValueError(f"{folder} holds no *.safetensors file: give a checkpoint folder")
+    return [tensor for file in files for tensor in _read(file)]
 
 
 def _read(file: Path) -> list[Tensor]:

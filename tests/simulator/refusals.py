@@ -53,7 +53,7 @@ def check(name: str, request: Any, settings: Settings) -> None:
             raise _not_configured(
                 "sleep mode is not configured; start vLLM with --enable-sleep-mode"
             )
-        case "StartDraftWeightUpdate" if not settings.draft:
+        case "StartDraftWeightUpdate" if not settings.has_draft:
             raise _not_configured(
                 "draft weight updates require a configured speculative draft model"
             )

@@ -12,6 +12,10 @@ SHUTDOWN_SINCE: Final = (0, 32)
 REJECTS_WHILE_PAUSED_SINCE: Final = (0, 33)
 
 
+#: The method whose head lies in the target's checkpoint.
+MTP: Final = "mtp"
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Field names are the flags; units are in the names."""
@@ -33,7 +37,9 @@ class Settings:
     faults: Path | None = None
     unmanaged: bool = False  # Shutdown refused, as under `vllm serve`
     enable_sleep_mode: bool = False
-    draft: bool = False
+    speculative: str = ""  # method: "mtp", "eagle3", "draft_model", "ngram"; "" for none
+    draft: Path | None = None  # checkpoint of a draft model; an MTP head lies in the target's
+    draft_tokens: int = 1  # speculated in each round
     eplb: bool = False
     kv_connector: str = ""
     quantisation: str = ""
@@ -49,6 +55,11 @@ class Settings:
     @property
     def engine_version(self) -> str:
         return self.vllm if self.vllm.count(".") > 1 else f"{self.vllm}.0"
+
+    @property
+    def has_draft(self) -> bool:
+        """Speculates with weights: an n-gram lookup has none."""
+        return self.speculative == MTP or self.draft is not None
 
     @property
     def has_plugin(self) -> bool:
@@ -74,7 +85,9 @@ def parse(argv: list[str]) -> Settings:
     parser.add_argument("--faults", type=Path, help="JSON list, see simulator.faults")
     parser.add_argument("--unmanaged", action="store_true", help="Shutdown is refused")
     parser.add_argument("--enable-sleep-mode", action="store_true")
-    parser.add_argument("--draft", action="store_true", help="has a speculative draft model")
+    parser.add_argument("--speculative", default="", help='method, such as "mtp" or "eagle3"')
+    parser.add_argument("--draft", type=Path, help="folder of the draft model; not for mtp")
+    parser.add_argument("--draft-tokens", type=int, default=1)
     parser.add_argument("--eplb", action="store_true")
     parser.add_argument("--kv-connector", default="")
     parser.add_argument("--quantisation", default="")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
 from weightrollout.agent.alone import Decision, Step, View, decide, goal
+from weightrollout.agent.drafts import holds
 from weightrollout.agent.readiness import NotReady, not_ready
 from weightrollout.agent.reasons import Refused
 from weightrollout.agent.service import Desk
@@ -101,7 +102,7 @@ class Alone:
             goal=wanted,
             read_back=sight.weight_version != "",
             fit=sight.refusal is None,
-            staged=wanted is not None and wanted.digest in desk.board.staged,
+            staged=wanted is not None and holds(desk.board, wanted, sight),
             attempts=sum(tried),
             backing_off=now < self._trouble.again_at,
             asked_to_end=sight.instance == self._asked_to_end,
@@ -168,7 +169,8 @@ class Alone:
 
     async def _stage(self, wanted: Content) -> None:
         book = self._desk.journal.book
-        keep = {each.digest for each in (book.last_good, book.told, wanted) if each is not None}
+        held = (each for each in (book.last_good, book.told, wanted) if each is not None)
+        keep = frozenset[str]().union(*(each.digests for each in held))
         job = await self._desk.stager.stage(wanted, self._desk.watch.sight, keep)
         await asyncio.wait({job.task})
         if job.progress.reason:

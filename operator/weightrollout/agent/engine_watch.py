@@ -55,8 +55,14 @@ class EngineSight:
     paused: bool = False  # as read back last, outside transactions
     reports: tuple[EngineReport, ...] = ()
     plan_id: str = ""  # "" where the engine cannot be swapped
+    draft_plan_id: str = ""  # and where it has no draft
     visited: bool = False  # its plugin has answered an Init or Update: a swap was under way
     refusal: Refusal | None = None  # why it cannot be swapped
+
+    @property
+    def layouts(self) -> tuple[str, str, str]:
+        """What decides which images fit: a new process may have other files beside the same layout."""
+        return self.plan_id, self.draft_plan_id, self.instance
 
     def answered_within(self, seconds: float, now: float) -> bool:
         return self.answered_at is not None and now - self.answered_at <= seconds
@@ -182,6 +188,7 @@ class EngineWatch:
             backend=info.transfer_backend,
             reports=reports if refusal is None else (),
             plan_id=reports[0].plan.plan_id() if refusal is None else "",
+            draft_plan_id=_draft_plan_id(reports) if refusal is None else "",
             visited=visited,
             refusal=refusal,
             model=reports[0].model if reports else "",
@@ -199,6 +206,11 @@ class EngineWatch:
         if self._reachable is not self.reachable():
             self._reachable = self.reachable()
             self._changed()
+
+
+def _draft_plan_id(reports: Sequence[EngineReport]) -> str:
+    draft = reports[0].draft
+    return draft.plan.plan_id() if draft is not None else ""
 
 
 def incompatible(info: EngineInfo, reports: Sequence[EngineReport]) -> Refusal | None:

@@ -226,12 +226,12 @@ async def _keep_journal(journal: Journal) -> None:
 
 async def _follow_engine(desk: Desk) -> None:
     """Another engine may have another layout, which other images fit."""
-    known = (desk.watch.sight.plan_id, desk.watch.sight.instance)
+    known = desk.watch.sight.layouts
     while True:
         rung = desk.board.bell.next()
         sight = desk.watch.sight
-        if (sight.plan_id, sight.instance) != known:
-            known = (sight.plan_id, sight.instance)
+        if sight.layouts != known:
+            known = sight.layouts
             await desk.stager.know(sight)
         await rung.wait()
 

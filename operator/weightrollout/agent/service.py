@@ -22,7 +22,7 @@ from weightrollout.clock import Clock
 from weightrollout.metrics import Metrics
 from weightrollout.swap.book import Book, Reservation
 from weightrollout.swap.journal import Journal
-from weightrollout.swap.records import BASELINE
+from weightrollout.swap.records import BASELINE, Content
 from weightrollout.wire.agent import agent_pb2 as pb
 from weightrollout.wire.agent import agent_pb2_grpc as grpc_stubs
 
@@ -190,16 +190,15 @@ class AgentService(grpc_stubs.AgentServicer):
     def _keep(self, request: pb.StageRequest) -> set[str]:
         """Digests whose images may still be asked for."""
         now = self._desk.journal.book
-        keep = set(request.keep)
+        held: list[Content | None] = []
         if now.running is not None:
-            keep.add(now.running.state.request.target.digest)
-            if now.running.state.request.last_good is not None:
-                keep.add(now.running.state.request.last_good.digest)
+            asked = now.running.state.request
+            held = [asked.target, asked.last_good]
         if now.reservation is not None:
-            keep.add(now.reservation.weights.digest)
+            held.append(now.reservation.weights)
         if request.keep_last_good:
-            keep |= {each.digest for each in (now.last_good, now.told) if each is not None}
-        return keep
+            held += [now.last_good, now.told]
+        return set(request.keep).union(*(each.digests for each in held if each is not None))
 
 
 async def _refuse(context: Context, refused: Refused) -> None:

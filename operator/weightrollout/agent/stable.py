@@ -7,8 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from pydantic import ValidationError
+
 from weightrollout.api.names import BASELINE_VERSION, STABLE_KEY
-from weightrollout.api.spec import DIGEST_PATTERN, URI_PATTERN, VERSION_PATTERN, Metadata
+from weightrollout.api.spec import (
+    DIGEST_PATTERN,
+    URI_PATTERN,
+    VERSION_PATTERN,
+    Draft,
+    Metadata,
+)
 from weightrollout.swap.records import BASELINE, Content
 
 SCHEMA: Final = 1
@@ -55,12 +63,22 @@ def read(folder: Path | None) -> Stable:
     ignored = said.get("metadata") == Metadata.IGNORE  # any other word is the stricter one
     metadata = Metadata.IGNORE if ignored else Metadata.REQUIRE
     revision, version, uri, digest = (str(field) for field in fields)
-    content = Content(revision, version, uri, digest, metadata)
+    draft = _draft(path, said.get("draft"))
+    content = Content(revision, version, uri, digest, metadata, draft)
     if not _names_weights(content):
         # The baseline is published as no file at all; half of one must not lead there.
         log.warning("%s names no weights: uri, digest and a version are needed", path)
         return Stable(None)
     return Stable(content, str(owner), epoch)
+
+
+def _draft(path: Path, said: object) -> Draft | None:
+    """What cannot be read is left out: a draft costs speed, and takes no pod out of service."""
+    try:
+        return Draft.model_validate(said) if said is not None else None
+    except ValidationError as error:
+        log.warning("%s: draft ignored: %s", path, error)
+        return None
 
 
 def _names_weights(said: Content) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 
 from weightrollout.agent.engine_watch import EngineSight
 from weightrollout.agent.state import Board, Staging
-from weightrollout.api.spec import Metadata
+from weightrollout.api.spec import Draft, Metadata
 from weightrollout.api.swap import FailureClass
 from weightrollout.clock import Clock
 from weightrollout.metrics import AGENT_STAGED_BYTES, AGENT_STAGING_SECONDS, Metrics
@@ -32,23 +32,29 @@ class Stager:
         self._clock = clock
         self._metrics = metrics
         self._job: _Job | None = None
-        self._known = ("", "")
+        self._known = ("", "", "")
 
     async def know(self, sight: EngineSight) -> None:
-        """Which images fit this engine; none when it cannot be swapped."""
-        self._known = (sight.plan_id, sight.instance)
+        """Which images fit this engine and its draft; none when it cannot be swapped."""
+        self._known = known = sight.layouts
         try:
-            staged = (
-                await asyncio.to_thread(self._store.staged, sight.plan_id, sight.reports)
-                if sight.plan_id
-                else frozenset()
-            )
+            found = await asyncio.to_thread(self._staged, sight)
         except WeightsError as error:
             log.error("images cannot be listed: %s", error)
-            staged = frozenset()  # an unreadable volume is no reason to end beside a good engine
-        if staged != self._board.staged and self._known == (sight.plan_id, sight.instance):
-            self._board.staged = staged
-            self._board.bell.ring()
+            # An unreadable volume is no reason to end beside a good engine.
+            found = (frozenset(), frozenset())
+        board = self._board
+        if found != (board.staged, board.drafts_staged) and known == self._known:
+            board.staged, board.drafts_staged = found
+            board.bell.ring()
+
+    def _staged(self, sight: EngineSight) -> tuple[frozenset[str], frozenset[str]]:
+        """For the engine and for its draft, whose config nobody reports."""
+        store, none = self._store, frozenset[str]()
+        return (
+            store.staged(sight.plan_id, sight.reports) if sight.plan_id else none,
+            store.staged(sight.draft_plan_id) if sight.draft_plan_id else none,
+        )
 
     async def stage(self, want: Content, sight: EngineSight, keep: Collection[str]) -> "_Job":
         """Join the same staging, or replace another: the operator wants the newest."""
@@ -99,7 +105,7 @@ class Stager:
         keep: Collection[str],
         progress: Callable[[StageCount], None],
     ) -> str:
-        removed = self._store.collect({*keep, want.digest} - {""})
+        removed = self._store.collect({*keep, *want.digests})
         if removed:
             log.info("removed images of %s", ", ".join(removed))
         index = self._store.stage(
@@ -109,6 +115,7 @@ class Stager:
             policy=want.metadata,
             progress=progress,
             cancelled=job.cancelled.is_set,
+            draft=want.draft,
         )
         return index.digest
 
@@ -137,9 +144,9 @@ class Stager:
         self._board.bell.ring()
 
 
-def _wish(want: Content) -> tuple[str, str, Metadata]:
+def _wish(want: Content) -> tuple[str, str, Metadata, Draft | None]:
     """What makes two stagings the same."""
-    return want.uri, want.digest, want.metadata
+    return want.uri, want.digest, want.metadata, want.draft
 
 
 class _Job:

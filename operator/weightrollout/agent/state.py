@@ -13,7 +13,7 @@ from weightrollout.agent.stable import Stable
 from weightrollout.api.spec import TakeOut
 from weightrollout.api.swap import FailureClass
 from weightrollout.swap.book import Book, Transaction, touched
-from weightrollout.swap.records import BASELINE, Content
+from weightrollout.swap.records import BASELINE, Content, Failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,8 @@ class Board:
 
     bell: Bell
     stable: Stable = stable.ABSENT
-    staged: frozenset[str] = frozenset()
+    staged: frozenset[str] = frozenset()  # digests with an image for the engine
+    drafts_staged: frozenset[str] = frozenset()  # and for its draft
     staging: Staging | None = None
     live: Transaction | None = None  # of the running transaction
     reserved_until: float | None = None  # monotonic seconds
@@ -80,6 +81,12 @@ def loaded(book: Book, sight: EngineSight) -> Content | None:
         renamed = sight.weight_version not in ("", serving.content.version)
         return None if renamed else serving.content
     return BASELINE if is_baseline(book, sight) else None
+
+
+def degraded(book: Book, sight: EngineSight) -> Failure | None:
+    """What is wrong with the draft beside weights that are right."""
+    serving = book.serving
+    return serving.degraded if serving is not None and loaded(book, sight) is not None else None
 
 
 def is_baseline(book: Book, sight: EngineSight) -> bool:

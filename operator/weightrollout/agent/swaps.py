@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from weightrollout.agent.drafts import holds, load_of
 from weightrollout.agent.engine_watch import EngineSight, EngineWatch, read_reports
 from weightrollout.agent.reasons import RefusalReason, Refused
 from weightrollout.agent.state import Board
@@ -117,6 +118,12 @@ class Swaps:
         self._refuse_unreserved(request)
         reservation = journal.book.reservation
         assert reservation is not None
+        board = self._parts.board
+        request = replace(
+            request,
+            target_draft=load_of(board, request.target, sight),
+            last_good_draft=load_of(board, request.last_good, sight),
+        )
         state = machine.begin(request, sight.instance)
         try:
             journal.put(book.begun(journal.book, state, reservation.take_out))
@@ -185,8 +192,9 @@ class Swaps:
         journal, board = self._parts.journal, self._parts.board
         transaction = replace(transaction, failure=state.failure)
         journal.learn(book.ended(journal.book, state, transaction))
-        self._count(transaction)
-        log.info("swap %s: %s", state.txn, _told(transaction))
+        note = book.degraded(state) if state.outcome is Outcome.COMMITTED else None
+        self._count(transaction, note)
+        log.info("swap %s: %s", state.txn, _told(transaction, note))
         # Whoever hears of the end must find the engine as it is now, not as it was before.
         await self._parts.watch.ask()
         await self._parts.watch.read_back()
@@ -197,8 +205,8 @@ class Swaps:
         self._parts.board.live = transaction
         self._parts.board.bell.ring()
 
-    def _count(self, ended: Transaction) -> None:
-        metrics, failure = self._parts.metrics, ended.failure
+    def _count(self, ended: Transaction, note: Failure | None) -> None:
+        metrics, failure = self._parts.metrics, ended.failure or note
         labels = (failure.failure_class, failure.reason) if failure else ("", "")
         metrics.counter(AGENT_SWAPS).labels(ended.outcome, *labels).inc()
         if ended.pause_millis:
@@ -252,6 +260,11 @@ class Swaps:
             store.check(index, sight.reports, weights.metadata)
         except WeightsError as error:
             raise Refused(error.reason, error.message, failure_class=error.failure_class) from error
+        if not holds(self._parts.board, weights, sight):
+            raise Refused(
+                RefusalReason.NOT_STAGED,
+                f"{weights.draft_digest} has no image for this engine's draft: stage it",
+            )
 
 
 def _crashed(state: SwapState, error: Exception) -> SwapState:
@@ -261,8 +274,8 @@ def _crashed(state: SwapState, error: Exception) -> SwapState:
     return replace(state, outcome=outcome, looking=None, failure=failure)
 
 
-def _told(ended: Transaction) -> str:
-    failure = ended.failure
+def _told(ended: Transaction, note: Failure | None) -> str:
+    failure = ended.failure or note
     why = f" ({failure.failure_class} {failure.reason}: {failure.message})" if failure else ""
     return f"{ended.outcome}{why}, paused {ended.pause_millis:.1f} ms"
 

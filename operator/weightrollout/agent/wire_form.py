@@ -14,7 +14,8 @@ from weightrollout.agent.engine_watch import EngineSight
 from weightrollout.agent.fence import Fence
 from weightrollout.agent.readiness import NotReady
 from weightrollout.agent.reasons import RefusalReason, Refused
-from weightrollout.agent.state import Board, Staging, facts, is_baseline, loaded
+from weightrollout.agent.state import Board, Staging, degraded, facts, is_baseline, loaded
+from weightrollout.agent.wire_draft import draft_of, wire_draft
 from weightrollout.agent.wire_prompts import prompts
 from weightrollout.api.names import BASELINE_VERSION
 from weightrollout.api.spec import (
@@ -31,7 +32,10 @@ from weightrollout.wire.agent import agent_pb2 as pb
 
 #: Between these two the engine is paused by our own transaction.
 _PAUSED_PHASES = frozenset(
-    {SwapPhase.TRANSFERRING, SwapPhase.CHECKING, SwapPhase.FINISHING, SwapPhase.RESUMING}
+    {
+        *(SwapPhase.TRANSFERRING, SwapPhase.CHECKING, SwapPhase.FINISHING),
+        *(SwapPhase.DRAFTING, SwapPhase.RESUMING),
+    }
 )
 
 
@@ -70,7 +74,12 @@ def content(message: pb.Weights) -> Content:
         raise Refused(RefusalReason.BAD_REQUEST, f"the uri is longer than {MAX_URI} characters")
     ignored = message.metadata == pb.METADATA_IGNORE
     metadata = Metadata.IGNORE if ignored else Metadata.REQUIRE
-    return Content(message.revision, message.version, message.uri, message.digest, metadata)
+    try:
+        draft = draft_of(message)
+    except ValueError as error:
+        what = f"{message.draft.uri[:80]!r}, {message.draft.digest[:80]!r}"
+        raise Refused(RefusalReason.BAD_REQUEST, f"no draft: {what}") from error
+    return Content(message.revision, message.version, message.uri, message.digest, metadata, draft)
 
 
 def swappable(message: pb.Weights) -> Content:
@@ -143,6 +152,7 @@ def weights(record: Content) -> pb.Weights:
         uri=record.uri,
         digest=record.digest,
         metadata=_wire_metadata(record.metadata),
+        draft=wire_draft(record.draft),
     )
 
 
@@ -198,6 +208,7 @@ def agent_state(
         attempts=[_attempts(book, index) for index in range(len(book.attempts))],
         poisoned=book.poisoned != "" and book.poisoned == sight.instance,
         paused=_is_paused(board, sight),
+        drafts_staged=sorted(board.drafts_staged),
     )
     _explain(state, why, sight)
     if book.owner_uid:
@@ -222,6 +233,10 @@ def _contents(state: pb.AgentState, book: Book, sight: EngineSight) -> None:
     serving = loaded(book, sight)
     if serving is not None:
         state.serving.CopyFrom(weights(serving))
+    note = degraded(book, sight)
+    if note is not None:
+        state.degraded_reason = note.reason
+        state.degraded_message = words(note.message)
     if book.told is not None and not book.told.is_baseline:
         state.told.CopyFrom(weights(book.told))
     if book.last_good is not None:
@@ -250,6 +265,7 @@ def _engine(book: Book, sight: EngineSight, *, reachable: bool) -> pb.EngineStat
         weight_version=sight.weight_version,
         model=words(sight.model),
         baseline=is_baseline(book, sight),
+        draft=sight.draft_plan_id != "",
     )
 
 

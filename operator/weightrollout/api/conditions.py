@@ -19,6 +19,8 @@ class ReadyReason(StrEnum):
     """Ready is True when every running pod serves the desired weights, proven."""
 
     COMPLETE = "Complete"  # True: surfaces when all pods serve the target and it is recorded
+    DEGRADED = "Degraded"  # True: surfaces when so, and the draft of some pod could not be loaded
+    DRAFT_STALE = "DraftStale"  # True: surfaces when so, and drafts were left as they were
     SCALED_TO_ZERO = "ScaledToZero"  # True: surfaces when a verified fleet has no pods now
     NO_PODS = "NoPods"  # False: surfaces when there never was a pod
     PROGRESSING = "Progressing"  # False: surfaces while pods move to the desired revision

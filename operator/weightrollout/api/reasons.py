@@ -73,6 +73,15 @@ class RejectReason(StrEnum):
     VERSION_REUSED = "VersionReused"
 
 
+class DegradedReason(StrEnum):
+    """What is wrong with a pod that serves the right weights: answers are right, and slower."""
+
+    DRAFT_FAILED = (
+        "DraftFailed"  # surfaces when its draft could not be loaded; until the next revision
+    )
+    DRAFT_STALE = "DraftStale"  # surfaces when nobody said where its draft comes from
+
+
 #: The agent's word for content that is not what the digest says. With a digest that a scout
 #: pinned it means that the source changed afterwards, which is the environment's fault.
 DIGEST_MISMATCH = "DigestMismatch"

@@ -57,6 +57,12 @@ INT_OR_PERCENT: Final = Rule(
     message="must be a whole number of pods, such as 2, or a percentage from 0% to 100%, such as 25%",
 )
 
+_URI: Final = Rule(
+    rule=f"self.matches({_quoted(URI_PATTERN)})",
+    message="this release reads file:/// only: give the folder as the agents see it, such"
+    " as file:///models/chat/step-1200/",
+)
+
 #: By path in the object; "[]" is an item of a list.
 RULES: Final[dict[str, tuple[Rule, ...]]] = {
     "": (
@@ -94,11 +100,21 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
             " it cannot name others: choose another version, such as 2026-11-29.1",
         ),
     ),
-    "spec.weights.uri": (
+    "spec.weights.uri": (_URI,),
+    "spec.weights.draft": (
         Rule(
-            rule=f"self.matches({_quoted(URI_PATTERN)})",
-            message="this release reads file:/// only: give the folder as the agents see it, such"
-            " as file:///models/chat/step-1200/",
+            rule="has(self.from) ? !has(self.uri) && !has(self.digest)"
+            " : has(self.uri) && has(self.digest)",
+            message="give exactly one form: from: Target where the draft lies in the same"
+            " checkpoint, or uri and digest of the draft's own; without any draft leave it out",
+        ),
+    ),
+    "spec.weights.draft.uri": (_URI,),
+    "spec.weights.draft.digest": (
+        Rule(
+            rule=f"self.matches({_quoted(DIGEST_PATTERN)})",
+            message="must be sha256: and 64 lower-case hex digits; print it with 'kubectl"
+            " weightrollout digest PATH'",
         ),
     ),
     "spec.weights.digest": (

@@ -63,6 +63,39 @@ class Metadata(StrEnum):
     IGNORE = "Ignore"
 
 
+class DraftFrom(StrEnum):
+    TARGET = "Target"
+
+
+class Draft(ApiModel):
+    """Weights of the engine's speculative draft: `from: Target`, or `uri` and `digest`."""
+
+    from_: DraftFrom | None = Field(
+        default=None,
+        alias="from",
+        description="Target: the draft lies in the same checkpoint, as MTP heads do.",
+    )
+    uri: Annotated[str, Field(max_length=2048, pattern=URI_PATTERN)] | None = Field(
+        default=None,
+        description="Folder with the draft's own checkpoint, as the agents see it.",
+    )
+    digest: Annotated[str, Field(pattern=DIGEST_PATTERN, max_length=71)] | None = Field(
+        default=None,
+        description="Of that folder; printed by 'kubectl weightrollout digest PATH'.",
+    )
+
+    @model_validator(mode="after")
+    def _has_one_form(self) -> Self:
+        """As rules.DRAFT has it, for whoever comes by no API server."""
+        own = (self.uri is not None, self.digest is not None)
+        if own != ((False, False) if self.from_ is not None else (True, True)):
+            raise ValueError("give either from: Target, or uri and digest")
+        return self
+
+
+FROM_TARGET: Final = Draft.model_validate({"from": DraftFrom.TARGET})
+
+
 class Weights(ApiModel):
     """One content: a revision is exactly this and nothing else."""
 
@@ -84,6 +117,12 @@ class Weights(ApiModel):
         description="What follows where generation_config.json or a chat template is not the one "
         "that the engine was started with, which reads them only then. Require: the weights are "
         "refused. Ignore: they are swapped in and the engine keeps its own.",
+    )
+    draft: Draft | None = Field(
+        default=None,
+        description="Weights of the engine's speculative draft. Absent: those in the same "
+        "checkpoint where it holds them, else the draft stays as it is (DraftStale), which costs "
+        "speed and never correctness.",
     )
 
 

@@ -11,6 +11,7 @@ class SwapPhase(StrEnum):
     TRANSFERRING = "Transferring"  # from here on the old weights are gone
     CHECKING = "Checking"  # receipts against the plan
     FINISHING = "Finishing"  # the commit: Finish(version), version read back
+    DRAFTING = "Drafting"  # the target is committed; the speculative draft follows
     RESUMING = "Resuming"
     VERIFYING = "Verifying"  # prompts
     UNDOING = "Undoing"  # last good is being loaded again

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from weightrollout.api.conditions import ConditionType
+from weightrollout.api.reasons import DegradedReason
 from weightrollout.kube.pods import Pod
 
 Json = Mapping[str, Any]
@@ -224,9 +225,11 @@ class _PodLines:
 
     def line(self, pod: Pod) -> PodLine:
         state = self._state(pod)
-        if state is PodState.UPDATED:
+        failure = self._failures.get(pod.name)
+        degraded = failure is not None and failure.get("reason") == DegradedReason.DRAFT_FAILED
+        if state is PodState.UPDATED and not degraded:
             return PodLine(pod.name, state, "", "")
-        if failure := self._failures.get(pod.name):
+        if failure is not None:
             return PodLine(pod.name, state, failure.get("reason", ""), failure.get("message", ""))
         if self._hold is not None and pod.name in self._hold.pods:
             return PodLine(pod.name, state, self._hold.reason, "")

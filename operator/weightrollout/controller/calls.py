@@ -16,6 +16,7 @@ from weightrollout.api.spec import Metadata
 from weightrollout.api.swap import FailureClass
 from weightrollout.controller.leader import Fence
 from weightrollout.controller.observe import NotUnderstood, text, word
+from weightrollout.controller.wire_draft import wire_draft
 from weightrollout.rollout.fleet import Ref
 from weightrollout.wire.agent import agent_pb2 as pb
 
@@ -108,6 +109,7 @@ def wire_weights(ref: Ref) -> pb.Weights:
         uri=ref.uri,
         digest=ref.digest or "",
         metadata=_wire_metadata(ref.metadata),
+        draft=wire_draft(ref.draft),
     )
 
 

@@ -17,6 +17,7 @@ from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
 from weightrollout.clock import rfc3339
 from weightrollout.controller.leader import Fence
+from weightrollout.controller.wire_draft import draft_of
 from weightrollout.controller.world import World
 from weightrollout.kube.client import Json
 from weightrollout.kube.configmaps import StableRecord
@@ -132,7 +133,14 @@ def revisions_of(world: World, rollout: str, uid: str) -> Iterable[RevisionRecor
 def revision_of(record: RevisionRecord) -> Revision:
     digest = record.given_digest or record.pinned_digest or None
     return Revision(
-        ref=Ref(record.name, record.version, record.uri, digest, metadata_of(record.metadata)),
+        ref=Ref(
+            revision=record.name,
+            version=record.version,
+            uri=record.uri,
+            digest=digest,
+            metadata=metadata_of(record.metadata),
+            draft=record.draft,
+        ),
         number=record.number,
         digest_given=bool(record.given_digest),
         verdict=Verdict(record.verdict) if record.verdict in set(Verdict) else None,
@@ -144,8 +152,14 @@ def revision_of(record: RevisionRecord) -> Revision:
 def published(record: StableRecord | None) -> Ref | None:
     if record is None or not record.revision:
         return None
-    metadata = metadata_of(record.metadata)
-    return Ref(record.revision, record.version, record.uri, record.digest or None, metadata)
+    return Ref(
+        revision=record.revision,
+        version=record.version,
+        uri=record.uri,
+        digest=record.digest or None,
+        metadata=metadata_of(record.metadata),
+        draft=record.draft,
+    )
 
 
 def pod_view(pod: Pod, link: Said | None) -> PodView:
@@ -194,6 +208,7 @@ def agent_view(state: pb.AgentState) -> AgentView:
             weight_version=_short(state.engine.weight_version, "engine.weight_version"),
             baseline=state.engine.baseline,
             paused=state.paused,
+            draft=state.engine.draft,
         ),
         not_ready_reason=word(state.not_ready_reason),
         not_ready_message=text(state.not_ready_message),
@@ -208,6 +223,9 @@ def agent_view(state: pb.AgentState) -> AgentView:
         poisoned=state.poisoned,
         incompatible_reason=word(state.incompatible_reason),
         incompatible_message=text(state.incompatible_message),
+        drafts_staged=frozenset(state.drafts_staged),
+        degraded_reason=word(state.degraded_reason),
+        degraded_message=text(state.degraded_message),
     )
 
 
@@ -217,12 +235,17 @@ def ref_of(weights: pb.Weights) -> Ref | None:
         return None
     if not weights.digest and weights.version == BASELINE_VERSION:
         return Ref(BASELINE_REVISION, BASELINE_VERSION)
+    try:
+        draft = draft_of(weights)
+    except ValueError as wrong:
+        raise NotUnderstood(f"draft: {weights.draft.uri[:80]!r}") from wrong
     return Ref(
         _short(weights.revision, "revision"),
         _short(weights.version, "version"),
         _short(weights.uri, "uri", MAX_URI),
         _short(weights.digest, "digest") or None,
         Metadata.IGNORE if weights.metadata == pb.METADATA_IGNORE else Metadata.REQUIRE,
+        draft,
     )
 
 

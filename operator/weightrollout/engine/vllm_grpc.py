@@ -91,6 +91,14 @@ class VllmGrpc:
         request = pb.StartWeightUpdateRequest()
         await self._call("StartWeightUpdate", request, pb.StartWeightUpdateResponse, deadline_s)
 
+    async def start_draft_update(self, *, deadline_s: float) -> None:
+        await self._call(
+            "StartDraftWeightUpdate",
+            pb.StartDraftWeightUpdateRequest(),
+            pb.StartDraftWeightUpdateResponse,
+            deadline_s,
+        )
+
     async def update(self, update_info_json: bytes, *, deadline_s: float) -> None:
         request = pb.UpdateWeightsRequest(update_info_json=update_info_json)
         await self._call("UpdateWeights", request, pb.UpdateWeightsResponse, deadline_s)

@@ -8,11 +8,13 @@ or nothing. Paths inside are relative to the volume that holds them: each side h
       report-rank<r>.json            EngineReport   plugin, at load
       prepared-<txn>-rank<r>.json    Prepared       plugin, after Init
       receipt-<txn>-rank<r>.json     Receipt        plugin, after Update
+      receipt-<txn>-draft-rank<r>.json              the same, of the draft's session
       exit-request.json              ExitRequest    agent, asks the engine's process to end
     staging volume (agent writes, engine reads)
       images/<digest hex>/<plan id>/rank<r>.image   the bytes, one page-aligned block per parameter
       images/<digest hex>/<plan id>/index.json      ImageIndex; written last, so its presence commits
       images/<digest hex>/<plan id>/...             what `weights.beside` keeps there is the agent's own
+      A draft's image lies likewise below the digest of its own checkpoint and its own plan id.
     RPC payloads
       InitWeightTransferEngine(InitInfo)     UpdateWeights(UpdateInfo)
 """

@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from weightrollout.handover.records import TARGET
+
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]")
 
 IMAGES: Final = "images"
@@ -24,8 +26,9 @@ def prepared(handover: Path, txn: str, rank: int) -> Path:
     return handover / f"prepared-{safe(txn)}-rank{rank}.json"
 
 
-def receipt(handover: Path, txn: str, rank: int) -> Path:
-    return handover / f"receipt-{safe(txn)}-rank{rank}.json"
+def receipt(handover: Path, txn: str, rank: int, *, session: str = TARGET) -> Path:
+    which = "" if session == TARGET else f"-{session}"
+    return handover / f"receipt-{safe(txn)}{which}-rank{rank}.json"
 
 
 def exit_request(handover: Path) -> Path:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from weightrollout.handover.records import ImageIndex, LoadPlan, Receipt
+from weightrollout.handover.records import TARGET, ImageIndex, LoadPlan, Receipt
 
 
 def disproof(
@@ -12,6 +12,7 @@ def disproof(
     *,
     txn: str,
     instance: str,
+    session: str = TARGET,
 ) -> str | None:
     """None when proven, else what is missing or wrong, for people.
 
@@ -28,6 +29,8 @@ def disproof(
             return f"rank {image.rank} wrote no receipt"
         if (receipt.txn, receipt.instance) != (txn, instance):
             return f"rank {image.rank}: receipt is of transaction {receipt.txn}, instance {receipt.instance}"
+        if receipt.session != session:
+            return f"rank {image.rank}: receipt is of the {receipt.session}'s session"
         if (receipt.digest, receipt.plan_id) != (index.digest, index.plan_id):
             return f"rank {image.rank}: receipt is for {receipt.digest}, plan {receipt.plan_id}"
         if not receipt.pointers_ok:

@@ -25,6 +25,9 @@ MAX_BYTES: Final = 256 << 20
 #: Sizes and offsets fit into what a file system and a C call take.
 MAX_INT: Final = (1 << 63) - 1
 _SHORT: Final = 200
+#: The two sessions of a swap. A draft's comes second, and its Finish carries no version.
+TARGET: Final = "target"
+DRAFT: Final = "draft"
 
 
 class HandoverError(ValueError):
@@ -79,6 +82,16 @@ class LoadPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class DraftReport:
+    """One rank's speculative draft: what loading it consumed, and how it is filled."""
+
+    method: str  # "eagle3", "mtp", "draft_model"
+    model: str  # path or name that it was loaded from; the target's own for MTP heads
+    tensors: tuple[TensorFact, ...]
+    plan: LoadPlan
+
+
+@dataclass(frozen=True, slots=True)
 class EngineReport:
     """What one rank knows about itself, written at load. None means unknown, and is refused."""
 
@@ -93,7 +106,8 @@ class EngineReport:
     quantisation: str | None
     eplb: bool | None
     kv_connector: str | None  # "" for none
-    draft: bool | None
+    speculative: str | None  # method, also one without weights such as "ngram"; "" for none
+    draft: DraftReport | None  # absent: no draft whose weights can be loaded
     loras: int | None
     free_bytes: int | None
     tensors: tuple[TensorFact, ...]
@@ -109,16 +123,21 @@ class InitInfo:
     txn: str
     digest: str
     region: str  # folder of the image, relative to the staging volume
+    draft_digest: str = ""  # "": the draft, if there is one, is left as it is
+    draft_region: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateInfo:
     txn: str
     digest: str
+    session: str = TARGET
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
+    """After Init: for all sessions that it named."""
+
     txn: str
     rank: int
     instance: str
@@ -163,6 +182,7 @@ class Receipt:
     pointers_ok: bool
     path: str
     millis: float
+    session: str = TARGET
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,12 @@ find it. The orphan pass removes it when no pod is left.
 
 import json
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
+
+from pydantic import ValidationError
 
 from weightrollout.api.names import FIELD_MANAGER, LABEL_NAME, STABLE_KEY, stable_configmap
+from weightrollout.api.spec import Draft
 from weightrollout.kube.client import Client, Json
 from weightrollout.kube.errors import NotFound
 from weightrollout.kube.store import Source, Store
@@ -34,6 +37,7 @@ class StableRecord:
     uri: str = ""
     digest: str = ""
     metadata: str = ""  # spec.weights.metadata; "" where it is the default
+    draft: Draft | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ class Stable:
     uri: str
     digest: str
     metadata: str = ""
+    draft: Draft | None = None
 
 
 def configmaps_path(client: Client) -> str:
@@ -61,12 +66,19 @@ def stable_source(client: Client) -> Source[StableRecord]:
 def trim_stable(body: Json) -> StableRecord:
     metadata = body["metadata"]
     said = _parsed((body.get("data") or {}).get(STABLE_KEY, ""))
+    texts = {key: str(said.get(key) or "") for key in _KEYS}
     return StableRecord(
-        metadata["name"],
-        metadata["uid"],
-        int(metadata["resourceVersion"]),
-        (metadata.get("labels") or {}).get(LABEL_NAME, ""),
-        *(str(said.get(key) or "") for key in _KEYS),
+        name=metadata["name"],
+        uid=metadata["uid"],
+        resource_version=int(metadata["resourceVersion"]),
+        rollout=(metadata.get("labels") or {}).get(LABEL_NAME, ""),
+        owner_uid=texts["owner"],
+        revision=texts["revision"],
+        version=texts["version"],
+        uri=texts["uri"],
+        digest=texts["digest"],
+        metadata=texts["metadata"],
+        draft=_draft(said.get("draft")),
     )
 
 
@@ -96,7 +108,7 @@ async def remove_stable(client: Client, store: Store[StableRecord], record: Stab
 
 
 def stable_text(stable: Stable) -> str:
-    said = {
+    said: Json = {
         "schema": SCHEMA,
         "owner": stable.owner_uid,
         "epoch": stable.epoch,
@@ -107,6 +119,8 @@ def stable_text(stable: Stable) -> str:
     }
     if stable.metadata:
         said["metadata"] = stable.metadata
+    if stable.draft is not None:
+        said["draft"] = stable.draft.model_dump(mode="json", by_alias=True, exclude_none=True)
     return json.dumps(said, indent=1, sort_keys=True) + "\n"
 
 
@@ -116,3 +130,11 @@ def _parsed(text: str) -> Json:
     except (ValueError, RecursionError):
         return {}  # absent or spoilt by hand: as if nothing was published, so it is written again
     return said if isinstance(said, dict) else {}
+
+
+def _draft(said: Any) -> Draft | None:
+    """None for what cannot be read too: then what is published differs, and is written again."""
+    try:
+        return Draft.model_validate(said) if said is not None else None
+    except ValidationError:
+        return None

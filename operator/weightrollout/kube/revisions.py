@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pydantic import ValidationError
+
 from weightrollout.api.names import (
     ANNOTATION_DIGEST,
     ANNOTATION_VERDICT,
@@ -20,6 +22,7 @@ from weightrollout.api.names import (
     KIND,
     LABEL_NAME,
 )
+from weightrollout.api.spec import Draft
 from weightrollout.kube.client import Client, Json
 from weightrollout.kube.errors import NotFound
 from weightrollout.kube.store import Source, Store
@@ -39,6 +42,7 @@ class RevisionRecord:
     uri: str
     given_digest: str  # spec.weights.digest; "" where it was left out
     metadata: str  # spec.weights.metadata; "" where it is the default
+    draft: Draft | None  # spec.weights.draft
     pinned_digest: str  # found by the scout; "" until then
     verdict: str
     reason: str
@@ -71,6 +75,7 @@ class Content:
     uri: str
     given_digest: str
     metadata: str = ""
+    draft: Draft | None = None
 
 
 def revisions_path(client: Client) -> str:
@@ -98,6 +103,7 @@ def trim_revision(body: Json) -> RevisionRecord:
         uri=weights.get("uri", ""),
         given_digest=weights.get("digest", ""),
         metadata=weights.get("metadata", ""),
+        draft=weights.get("draft"),
         pinned_digest=annotations.get(ANNOTATION_DIGEST, ""),
         verdict=annotations.get(ANNOTATION_VERDICT, ""),
         reason=annotations.get(ANNOTATION_VERDICT_REASON, ""),
@@ -105,22 +111,31 @@ def trim_revision(body: Json) -> RevisionRecord:
     )
 
 
-def _weights(data: Any) -> Mapping[str, str]:
+def _weights(data: Any) -> Mapping[str, Any]:
     """Empty where it is not our form: a StatefulSet's revisions carry its pods' labels, hence ours."""
     weights = data.get("weights") if isinstance(data, dict) else None
     if not isinstance(weights, dict):
         return {}
-    whole = weights.get("uri") and all(isinstance(each, str) for each in weights.values())
-    return weights if whole else {}
+    texts = {name: each for name, each in weights.items() if name != "draft"}
+    if not texts.get("uri") or not all(isinstance(each, str) for each in texts.values()):
+        return {}
+    if "draft" not in weights:
+        return weights
+    try:
+        return {**texts, "draft": Draft.model_validate(weights["draft"])}
+    except ValidationError:
+        return {}
 
 
 def canonical_data(content: Content) -> Json:
     """Only what says more than its default. A release that changes this form would start rollouts by itself."""
-    weights = {"version": content.version, "uri": content.uri}
+    weights: Json = {"version": content.version, "uri": content.uri}
     if content.given_digest:
         weights["digest"] = content.given_digest
     if content.metadata:
         weights["metadata"] = content.metadata
+    if content.draft is not None:
+        weights["draft"] = content.draft.model_dump(mode="json", by_alias=True, exclude_none=True)
     data: Json = json.loads(json.dumps({"schema": SCHEMA, "weights": weights}, sort_keys=True))
     return data
 
@@ -133,7 +148,7 @@ async def write_revision(
     facts: Facts,
 ) -> None:
     """Compare-and-swap on what was `read`. Conflict: somebody wrote since. Adopts an orphan."""
-    content = Content(read.version, read.uri, read.given_digest, read.metadata)
+    content = Content(read.version, read.uri, read.given_digest, read.metadata, read.draft)
     body = _body(read.name, owner, content, facts)
     body["metadata"]["resourceVersion"] = str(read.resource_version)
     await _apply(client, store, body)

@@ -25,6 +25,7 @@ from vllm.distributed.weight_transfer.base import (
 
 from weightrollout.handover import files, records
 from weightrollout.handover.records import (
+    TARGET,
     HandoverError,
     InitInfo,
     LoadPlan,
@@ -170,6 +171,8 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
 
     def update_weights(self, update_info: dict[str, Any]) -> None:
         info = self.parse_update_info(update_info).info
+        if info.session != TARGET:
+            raise RuntimeError(f"this plugin loads no {info.session}: its weights stay as they are")
         ready = self._ready
         if ready is None or (ready.info.txn, ready.info.digest) != (info.txn, info.digest):
             raise RuntimeError(f"transaction {info.txn} is not prepared for {info.digest}")

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 import weightrollout
+from weightrollout.handover import fields
 from weightrollout.handover.records import EngineReport, LoadPlan, TensorFact
 from weightrollout.plugin import memory
 from weightrollout.weights import digest
@@ -38,13 +39,15 @@ def report_of(
         quantisation=vllm_config.model_config.quantization or "",
         eplb=_flag(vllm_config, "parallel_config", "enable_eplb"),
         kv_connector=_kv_connector(vllm_config),
-        draft=vllm_config.speculative_config is not None,
+        speculative=_speculative(vllm_config),
+        draft=None,  # a method with weights is told as one whose draft stays as it is
         loras=0,  # loaded ones are asked of the engine; at load there is none
         free_bytes=free_bytes(vllm_config),
         tensors=facts,
         plan=plan,
         refusal_reason=refusal[0],
         refusal_message=refusal[1],
+        file_fields=_file_fields(vllm_config),
     )
 
 
@@ -67,6 +70,16 @@ def free_bytes(vllm_config: Any) -> int | None:
 def _file_hashes(vllm_config: Any) -> dict[str, str]:
     folder = Path(vllm_config.model_config.model)
     return digest.metadata_hashes(folder) if folder.is_dir() else {}
+
+
+def _file_fields(vllm_config: Any) -> dict[str, dict[str, str]]:
+    folder = Path(vllm_config.model_config.model)
+    return fields.file_fields(folder) if folder.is_dir() else {}
+
+
+def _speculative(vllm_config: Any) -> str | None:
+    config = vllm_config.speculative_config
+    return "" if config is None else config.method
 
 
 def _flag(config: Any, *names: str) -> bool | None:

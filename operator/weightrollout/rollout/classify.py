@@ -136,14 +136,20 @@ def loaded_by(agent: AgentView | None) -> Ref | None:
 
 
 def serves(agent: AgentView | None, ref: Ref) -> bool:
-    """By digest and version, never by a number; the baseline by its untouched engine."""
+    """By digest, version and draft, never by a number; the baseline by its untouched engine.
+
+    A draft that failed was tried, and is not tried again before the next revision.
+    """
     loaded = loaded_by(agent)
     if agent is None or loaded is None:
         return False
     if ref.is_baseline:
         told = agent.told is None or agent.told.is_baseline
         return agent.engine.baseline and told
-    return ref.digest is not None and loaded.digest == ref.digest and loaded.version == ref.version
+    if ref.digest is None:
+        return False
+    mine, wanted = ((each.digest, each.version, each.draft) for each in (loaded, ref))
+    return mine == wanted
 
 
 def attempts_used_up(agent: AgentView | None, digest: str | None, retries: int) -> bool:
@@ -209,7 +215,7 @@ def _staging_used_up(agent: AgentView, memory: PodMemory, target: Ref, retries: 
         and staging.failure_class is not None
         and staging.failure_class is not FailureClass.ENVIRONMENT
         and staging.failures > retries
-        and target.digest not in agent.staged
+        and not agent.holds(target)
     )
 
 

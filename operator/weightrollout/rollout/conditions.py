@@ -9,9 +9,10 @@ from weightrollout.api.conditions import (
     StalledReason,
 )
 from weightrollout.api.quantity import limit
-from weightrollout.api.reasons import HoldReason
+from weightrollout.api.reasons import DegradedReason, HoldReason
 from weightrollout.api.status import Condition, Phase
 from weightrollout.rollout.classify import Pod, serves
+from weightrollout.rollout.degraded import degraded
 from weightrollout.rollout.fleet import Fleet, Ref, Revision
 from weightrollout.rollout.situation import Situation
 
@@ -51,6 +52,11 @@ def _ready(situation: Situation, phase: Phase) -> Said:
     match phase:
         case Phase.COMPLETE if not pods:
             return ("True", ReadyReason.SCALED_TO_ZERO, f"{version} was verified; no pods now")
+        case Phase.COMPLETE if (note := degraded(situation.pods)) is not None:
+            reason, message = note
+            failed = reason == DegradedReason.DRAFT_FAILED
+            said = ReadyReason.DEGRADED if failed else ReadyReason.DRAFT_STALE
+            return ("True", said, f"all pods serve {version}; {reason} on {message}")
         case Phase.COMPLETE:
             return ("True", ReadyReason.COMPLETE, f"all pods serve {version}")
         case Phase.PENDING if not pods:
@@ -132,4 +138,4 @@ def _rollback_ready(situation: Situation, stable: Revision | None) -> Said:
 def _holds(pod: Pod, ref: Ref) -> bool:
     if pod.agent is None:
         return False
-    return serves(pod.agent, ref) or ref.digest in pod.agent.staged
+    return serves(pod.agent, ref) or pod.agent.holds(ref)

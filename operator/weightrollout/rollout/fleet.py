@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from weightrollout.api.spec import Metadata, WeightRolloutSpec
+from weightrollout.api.spec import Draft, Metadata, WeightRolloutSpec
 from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
 
@@ -30,6 +30,13 @@ class Ref:
     uri: str = ""
     digest: str | None = None  # None: not pinned yet, or the baseline
     metadata: Metadata = Metadata.REQUIRE
+    draft: Draft | None = None  # as spec.weights.draft says it
+
+    @property
+    def digests(self) -> frozenset[str]:
+        """Of all checkpoints whose images it needs, as far as they are known."""
+        own = self.draft.digest if self.draft is not None else None
+        return frozenset(digest for digest in (self.digest, own) if digest)
 
     @property
     def is_baseline(self) -> bool:
@@ -56,6 +63,7 @@ class EngineView:
     weight_version: str = ""
     baseline: bool = False  # untouched since its start
     paused: bool = False
+    draft: bool = False  # it speculates with a draft whose weights can be loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +125,19 @@ class AgentView:
     poisoned: bool = False
     incompatible_reason: str = ""
     incompatible_message: str = ""
+    drafts_staged: frozenset[str] = frozenset()  # digests
+    degraded_reason: str = ""  # the weights that it serves are right, and their draft is not
+    degraded_message: str = ""
+
+    def holds(self, ref: Ref) -> bool:
+        """Everything that these weights need is staged; a draft that nobody named needs nothing."""
+        if ref.digest not in self.staged:
+            return False
+        if ref.draft is None:
+            return True
+        if ref.draft.digest is not None:
+            return ref.draft.digest in self.drafts_staged
+        return not self.engine.draft or ref.digest in self.drafts_staged
 
 
 class AgentFault(StrEnum):

@@ -93,8 +93,7 @@ def proof_allows(pod: Pod, want: Ref, situation: Situation) -> Refusal | None:
 
 
 def weights_are_staged(pod: Pod, want: Ref, situation: Situation) -> Refusal | None:
-    staged = pod.agent.staged if pod.agent is not None else frozenset()
-    if want.is_baseline or want.digest in staged:
+    if want.is_baseline or (pod.agent is not None and pod.agent.holds(want)):
         return None
     return Refusal(
         HoldGate.STAGING,

@@ -3,6 +3,7 @@
 from weightrollout.api.spec import PauseMode, TakeOut
 from weightrollout.api.status import Hold, Phase
 from weightrollout.rollout.classify import Pod, PodState
+from weightrollout.rollout.degraded import degraded
 from weightrollout.rollout.situation import Situation
 from weightrollout.rollout.staging import is_staging
 
@@ -59,6 +60,9 @@ def _names(pods: list[Pod]) -> str:
 
 def _warnings(situation: Situation, phase: Phase) -> list[str]:
     spec = situation.fleet.spec
+    note = degraded(situation.pods)
+    if phase is Phase.COMPLETE and note is not None:
+        return [f"; {note[0]} on {note[1]}"]
     if phase not in (Phase.PROGRESSING, Phase.ROLLING_BACK, Phase.PENDING):
         return []
     warnings = []

@@ -59,7 +59,7 @@ def elect_prover(fleet: Fleet, goal: Goal, ordered: Iterable[Pod]) -> PodView | 
     free = [pod for pod in fit if not pod.engaged]
     if not free:
         return None
-    staged = (pod for pod in free if pod.agent and goal.target.ref.digest in pod.agent.staged)
+    staged = (pod for pod in free if pod.agent and pod.agent.holds(goal.target.ref))
     return next(staged, free[0]).view
 
 

@@ -68,7 +68,7 @@ def _to_stage(situation: Situation) -> Iterator[tuple[Pod, Ref]]:
         want = wanted_by(pod, situation)
         if want is None or want.digest is None or pod.agent is None or not _is_able(pod):
             continue
-        if want.digest not in pod.agent.staged and not is_staging(pod):
+        if not pod.agent.holds(want) and not is_staging(pod):
             yield pod, want
 
 
@@ -152,7 +152,7 @@ def _stage(pod: Pod, want: Ref, situation: Situation) -> Stage:
         pod_uid=pod.uid,
         weights=want,
         keep_last_good=keep_last_good,
-        keep=frozenset(ref.digest for ref in held if ref.digest),
+        keep=frozenset[str]().union(*(ref.digests for ref in held)),
         reason="Scout" if scout else "NotStaged",
         message=f"{pod.name} reads {what}",
     )

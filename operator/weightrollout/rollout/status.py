@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from weightrollout.api.reasons import DegradedReason
 from weightrollout.api.status import (
     Failure,
     Hold,
@@ -19,6 +20,7 @@ from weightrollout.api.swap import FailureClass, Outcome
 from weightrollout.rollout.classify import Pod, PodState
 from weightrollout.rollout.conditions import conditions_of
 from weightrollout.rollout.decide import Decision
+from weightrollout.rollout.degraded import reason_of
 from weightrollout.rollout.fleet import AgentView, Fleet, Ref, Revision
 from weightrollout.rollout.messages import message_of
 from weightrollout.rollout.phase import phase_of
@@ -183,6 +185,13 @@ def _failures_of(pod: Pod, situation: Situation) -> list[Failure]:
     if last is not None and last.outcome is not Outcome.COMMITTED and last.failure_class:
         attempts = _attempts(pod.agent, last.weights.digest)
         found.append(_failure(pod, last.failure_class, last.reason, last.message, attempts, wall))
+    if pod.agent is not None and reason_of(pod) == DegradedReason.DRAFT_FAILED:
+        found.append(
+            _failure(
+                *(pod, FailureClass.POD, DegradedReason.DRAFT_FAILED),
+                *(pod.agent.degraded_message, 1, wall),
+            )
+        )
     staging = pod.memory.staging
     if staging is not None and staging.failure_class is not None:
         found.append(

@@ -75,7 +75,14 @@ def _desired(fleet: Fleet) -> Revision | None:
     known = find(fleet.revisions, name)
     newest = highest(fleet.revisions)
     if known is None:
-        ref = Ref(name, weights.version, weights.uri, weights.digest, weights.metadata)
+        ref = Ref(
+            revision=name,
+            version=weights.version,
+            uri=weights.uri,
+            digest=weights.digest,
+            metadata=weights.metadata,
+            draft=weights.draft,
+        )
         return Revision(ref, newest + 1, digest_given=weights.digest is not None)
     if known.number == newest or known.verdict is Verdict.REJECTED:
         return known

@@ -5,9 +5,10 @@ from typing import Final, assert_never
 
 from pydantic import FiniteFloat
 
+from weightrollout.api.reasons import DegradedReason
 from weightrollout.api.spec import TakeOut
-from weightrollout.api.swap import Outcome, SwapPhase
-from weightrollout.swap.machine import phase
+from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
+from weightrollout.swap.phases import phase
 from weightrollout.swap.records import Content, Failure, SwapState
 
 SCHEMA: Final = 1
@@ -23,6 +24,7 @@ class Serving:
 
     content: Content
     instance: str
+    degraded: Failure | None = None  # the weights are right, and their draft is not
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +137,30 @@ def _proven(book: Book, state: SwapState, content: Content) -> Book:
     return replace(
         book,
         told=content,
-        serving=Serving(content, state.instance),
+        serving=Serving(content, state.instance, degraded(state)),
         last_good=content,
         touched=state.instance,
         poisoned="",
+    )
+
+
+def degraded(state: SwapState) -> Failure | None:
+    """What became of the draft beside weights that are whole; None: all is well."""
+    if state.draft_failure is not None:
+        why = f"{state.draft_failure.reason}: {state.draft_failure.message}"
+        return Failure(
+            FailureClass.POD,
+            DegradedReason.DRAFT_FAILED,
+            f"{why}; speculation is slower, answers are right; tried again with the next revision",
+        )
+    if state.draft is None or state.draft.digest:
+        return None
+    return Failure(
+        FailureClass.POD,
+        DegradedReason.DRAFT_STALE,
+        f"the draft ({state.draft.method}) was left as it was: it is not in this checkpoint, or the"
+        " plugin cannot load it; speculation is slower, answers are right; name its weights in"
+        " spec.weights.draft",
     )
 
 

@@ -7,13 +7,19 @@ process: a crash is a call with an unknown outcome (`recover`).
     Init Prepared Drain | Pause Start Update Receipts Finish Resume | Prompts      goes well
                         '-- Close Init Prepared Start ...                        sent again
                                                     Prompts -> Pause Close Init ...   undone
+
+An engine with a speculative draft has a second session between Finish and Resume. The weights are
+whole by then, so whatever goes wrong in it gives up the draft and nothing else:
+
+    Finish DraftStart DraftUpdate DraftReceipts DraftFinish Resume                 goes well
+                                        '-- DraftClose Resume                     given up
 """
 
 from dataclasses import replace
 from enum import StrEnum
 from typing import Final, assert_never
 
-from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
+from weightrollout.api.swap import FailureClass, Outcome
 from weightrollout.swap.events import Answered, Blind, Event, Failed, Saw, Time
 from weightrollout.swap.records import (
     Answer,
@@ -24,7 +30,7 @@ from weightrollout.swap.records import (
     SwapRequest,
     SwapState,
 )
-from weightrollout.swap.table import CONFIRMED, Case, Move, Sight, row_for
+from weightrollout.swap.table import CONFIRMED, DRAFT_STEPS, Case, Move, Sight, row_for
 
 #: Cycles per source: a transient failure deserves a second try, a third only lengthens the pause.
 MAX_TRIES: Final = 2
@@ -87,6 +93,8 @@ def advance(state: SwapState, event: Event, time: Time) -> SwapState:
         case Failed(failure=failure, answer=answer):
             if state.step is Step.CLOSE:  # there was no session to close
                 return _go_on(state, time)
+            if state.step is Step.DRAFT_CLOSE:  # nor here; but does the engine still wait?
+                return replace(state, looking=answer)
             return replace(_blame(state, failure), looking=answer)
         case Saw():
             return _saw(state, event, time)
@@ -149,6 +157,10 @@ def _apply(state: SwapState, move: Move, case: Case, time: Time) -> SwapState:
             return _send_again(state)
         case Move.RESUME:
             return _send(state, Step.RESUME)
+        case Move.RUNS_ALREADY:
+            return _go_on(replace(state, step=Step.RESUME), time)
+        case Move.GIVE_UP_DRAFT:
+            return _send(state, Step.DRAFT_CLOSE)
         case Move.LABEL:
             return _send(state, Step.LABEL)
         case Move.RESEND:
@@ -186,7 +198,15 @@ def _go_on(state: SwapState, time: Time) -> SwapState:
         case Step.RECEIPTS:
             return _send(state, Step.FINISH)
         case Step.FINISH | Step.LABEL:
-            return replace(_send(state, Step.RESUME), holds=Holds.WHOLE)
+            return _whole(replace(state, holds=Holds.WHOLE), late=late)
+        case Step.DRAFT_START:
+            return _send(state, Step.DRAFT_UPDATE)
+        case Step.DRAFT_UPDATE:
+            return _send(state, Step.DRAFT_RECEIPTS)
+        case Step.DRAFT_RECEIPTS:
+            return _send(state, Step.DRAFT_FINISH)
+        case Step.DRAFT_FINISH | Step.DRAFT_CLOSE:
+            return _send(state, Step.RESUME)
         case Step.RESUME if state.source is Source.TARGET:
             return _send(state, Step.PROMPTS)
         case Step.RESUME:  # last good was verified when it was new
@@ -195,6 +215,18 @@ def _go_on(state: SwapState, time: Time) -> SwapState:
             return _end(state, Outcome.COMMITTED)
         case _:
             assert_never(state.step)
+
+
+def _whole(state: SwapState, *, late: bool) -> SwapState:
+    """The weights are committed; their draft follows where there is one and time is left."""
+    draft = state.draft
+    if draft is None or not draft.digest:
+        return _send(state, Step.RESUME)
+    if late and state.source is Source.TARGET:
+        message = f"no time was left of {state.request.deadline_s:g} s"
+        failure = Failure(FailureClass.POD, "PodDeadlineExceeded", message)
+        return _send(replace(state, draft_failure=failure), Step.RESUME)
+    return _send(state, Step.DRAFT_START)
 
 
 def _paused(state: SwapState) -> SwapState:
@@ -234,14 +266,19 @@ def _resend(state: SwapState, time: Time, *, paused: bool) -> SwapState:
         state = replace(state, tries=state.tries + 1)
     else:
         state = replace(state, source=_fallback(state), tries=1)
-    state = replace(state, cycle=state.cycle + 1, holds=Holds.GONE)
+    state = replace(state, cycle=state.cycle + 1, holds=Holds.GONE, draft_failure=None)
     return _paused(state) if paused else _send(state, Step.PAUSE)
 
 
 def _undo(state: SwapState) -> SwapState:
     """The target is whole but must not answer: pause at once, also to drop its caches."""
     state = replace(
-        state, source=_fallback(state), tries=1, cycle=state.cycle + 1, holds=Holds.GONE
+        state,
+        source=_fallback(state),
+        tries=1,
+        cycle=state.cycle + 1,
+        holds=Holds.GONE,
+        draft_failure=None,
     )
     return _send(state, Step.PAUSE)
 
@@ -280,6 +317,8 @@ def _end_restarted(state: SwapState) -> SwapState:
 
 def _blame(state: SwapState, failure: Failure) -> SwapState:
     """Keep why the target was given up; what fails on the way back is added to its message."""
+    if state.step in DRAFT_STEPS:
+        return replace(state, draft_failure=state.draft_failure or failure)
     first = state.failure
     giving_up = state.holds is Holds.OLD and state.step is Step.RESUME
     if first is None or (state.source is Source.TARGET and not giving_up):
@@ -288,28 +327,3 @@ def _blame(state: SwapState, failure: Failure) -> SwapState:
     if added in first.message:
         return state
     return replace(state, failure=replace(first, message=first.message + added))
-
-
-def phase(state: SwapState) -> SwapPhase:
-    """The step, as status and metrics spell it."""
-    if state.outcome is not None:
-        return SwapPhase.DONE
-    if state.source is not Source.TARGET:
-        return SwapPhase.UNDOING
-    match state.step:
-        case Step.INIT | Step.PREPARED | Step.DRAIN if state.holds is Holds.OLD:
-            return SwapPhase.DRAINING
-        case Step.PAUSE:
-            return SwapPhase.PAUSING
-        case Step.INIT | Step.PREPARED | Step.DRAIN | Step.CLOSE | Step.START | Step.UPDATE:
-            return SwapPhase.TRANSFERRING
-        case Step.RECEIPTS:
-            return SwapPhase.CHECKING
-        case Step.FINISH | Step.LABEL:
-            return SwapPhase.FINISHING
-        case Step.RESUME:
-            return SwapPhase.RESUMING
-        case Step.PROMPTS:
-            return SwapPhase.VERIFYING
-        case _:
-            assert_never(state.step)

@@ -7,7 +7,7 @@ from typing import Final
 
 from weightrollout.swap.records import Step
 
-#: Longest wait for one call. Update and Prepared take what the attempt has left.
+#: Longest wait for one call. Updates and Prepared take what the attempt has left.
 CALL_S: Final[Mapping[Step, float]] = MappingProxyType(
     {
         Step.INIT: 10.0,
@@ -16,6 +16,9 @@ CALL_S: Final[Mapping[Step, float]] = MappingProxyType(
         Step.START: 30.0,
         Step.FINISH: 60.0,  # post-processing of what is not copied in place
         Step.LABEL: 10.0,
+        Step.DRAFT_START: 30.0,
+        Step.DRAFT_FINISH: 60.0,
+        Step.DRAFT_CLOSE: 30.0,
         Step.RESUME: 30.0,
         Step.PROMPTS: 60.0,  # each
     }

@@ -11,7 +11,7 @@ from typing import Final
 from pydantic import FiniteFloat
 
 from weightrollout.api.names import BASELINE_VERSION
-from weightrollout.api.spec import Metadata, PauseMode, Prompt
+from weightrollout.api.spec import Draft, Metadata, PauseMode, Prompt
 from weightrollout.api.swap import FailureClass, Outcome
 
 
@@ -24,17 +24,40 @@ class Content:
     uri: str = ""
     digest: str = ""  # "sha256:<64 hex>"; empty for the baseline
     metadata: Metadata = Metadata.REQUIRE
+    draft: Draft | None = None  # as spec.weights.draft says it
 
     @property
     def is_baseline(self) -> bool:
         return not self.digest
 
     def same_weights(self, other: "Content") -> bool:
-        """Revisions may be recorded twice; what is loaded is a digest under a version."""
+        """Revisions may be recorded twice; what is loaded is a digest under a version.
+
+        The draft is left out: an old one costs speed, and takes no pod out of service.
+        """
         return (self.digest, self.version) == (other.digest, other.version)
+
+    @property
+    def draft_digest(self) -> str:
+        """Of the checkpoint that a draft would come from; "" for the baseline."""
+        own = self.draft.digest if self.draft is not None else None
+        return own or self.digest
+
+    @property
+    def digests(self) -> frozenset[str]:
+        """Of all checkpoints whose images it needs."""
+        return frozenset({self.digest, self.draft_digest} - {""})
 
 
 BASELINE: Final = Content(revision="baseline", version=BASELINE_VERSION)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftLoad:
+    """What becomes of the engine's speculative draft when a content is loaded."""
+
+    method: str  # of speculation, as the engine reports it
+    digest: str = ""  # of the checkpoint that it is loaded from; "": it is left as it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +71,8 @@ class SwapRequest:
     drain_s: FiniteFloat
     deadline_s: FiniteFloat
     prompts: tuple[Prompt, ...]
+    target_draft: DraftLoad | None = None  # None: the engine has no draft
+    last_good_draft: DraftLoad | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +95,11 @@ class Step(StrEnum):
     RECEIPTS = "Receipts"
     FINISH = "Finish"
     LABEL = "Label"  # UpdateWeightVersion
+    DRAFT_START = "DraftStart"
+    DRAFT_UPDATE = "DraftUpdate"
+    DRAFT_RECEIPTS = "DraftReceipts"
+    DRAFT_FINISH = "DraftFinish"  # without a version: the label is the target's
+    DRAFT_CLOSE = "DraftClose"  # gives a failed draft up: ends a session that may be open
     RESUME = "Resume"
     PROMPTS = "Prompts"
 
@@ -119,6 +149,7 @@ class SwapState:
     looking: Answer | None = None  # the answer of `step`, while the engine is read back
     failure: Failure | None = None
     outcome: Outcome | None = None
+    draft_failure: Failure | None = None  # the weights are whole; their draft was given up
 
     @property
     def txn(self) -> str:
@@ -130,6 +161,13 @@ class SwapState:
         if self.source is Source.TARGET:
             return self.request.target
         return self.request.last_good if self.source is Source.LAST_GOOD else None
+
+    @property
+    def draft(self) -> DraftLoad | None:
+        """What becomes of the draft in this cycle; None: the engine has none."""
+        if self.source is Source.TARGET:
+            return self.request.target_draft
+        return self.request.last_good_draft if self.source is Source.LAST_GOOD else None
 
     @property
     def transfer_id(self) -> str:

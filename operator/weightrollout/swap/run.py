@@ -14,6 +14,7 @@ from weightrollout.api.swap import FailureClass
 from weightrollout.clock import Clock
 from weightrollout.engine.errors import LABEL_NOT_SET, EngineError, EngineStateUnknown
 from weightrollout.engine.protocol import Engine, Inference
+from weightrollout.handover.records import DRAFT
 from weightrollout.swap import machine
 from weightrollout.swap.backends.protocol import Backend, BackendError, Transfer
 from weightrollout.swap.book import Transaction, view
@@ -21,6 +22,7 @@ from weightrollout.swap.events import Answered, Blind, Event, Failed, Saw, Time
 from weightrollout.swap.journal import JournalUnwritable
 from weightrollout.swap.machine import Todo
 from weightrollout.swap.patience import Patience
+from weightrollout.swap.phases import phase
 from weightrollout.swap.records import Answer, Failure, Holds, Source, Step, SwapState
 from weightrollout.swap.stopwatch import Stopwatch
 from weightrollout.swap.verify import complaint
@@ -32,7 +34,11 @@ BLIND_PACE_S: Final = 0.2
 DRAIN_POLL_S: Final = 0.1
 #: Calls that change the engine: journaled before they are sent.
 EFFECTS: Final = frozenset(
-    {Step.PAUSE, Step.START, Step.UPDATE, Step.FINISH, Step.LABEL, Step.RESUME, Step.CLOSE}
+    {
+        *(Step.PAUSE, Step.CLOSE, Step.START, Step.UPDATE, Step.FINISH, Step.LABEL),
+        *(Step.DRAFT_START, Step.DRAFT_UPDATE, Step.DRAFT_FINISH, Step.DRAFT_CLOSE),
+        Step.RESUME,
+    }
 )
 
 REASONS: Final = {
@@ -46,6 +52,11 @@ REASONS: Final = {
     Step.RECEIPTS: "TransferFailed",
     Step.FINISH: "TransferFailed",
     Step.LABEL: "TransferFailed",
+    Step.DRAFT_START: "TransferFailed",
+    Step.DRAFT_UPDATE: "TransferFailed",
+    Step.DRAFT_RECEIPTS: "TransferFailed",
+    Step.DRAFT_FINISH: "TransferFailed",
+    Step.DRAFT_CLOSE: "TransferFailed",
     Step.RESUME: "ResumeLost",
     Step.PROMPTS: "VerifyFailed",
 }
@@ -101,10 +112,10 @@ class SwapRun:
             self._moved(before)
 
     def _moved(self, before: SwapState | None) -> None:
-        now = machine.phase(self.state)
+        now = phase(self.state)
         if self.state.step is Step.PROMPTS or self.state.outcome is not None:
             self._watch.pause_ends()
-        if before is None or machine.phase(before) is not now:
+        if before is None or phase(before) is not now:
             self._watch.enter(now)
             self._changed(self.transaction())
 
@@ -203,6 +214,15 @@ class SwapRun:
             case Step.LABEL:
                 version = _transfer(state).content.version
                 await engine.set_version(version, deadline_s=limit_s)
+            case Step.DRAFT_START:
+                await engine.start_draft_update(deadline_s=limit_s)
+            case Step.DRAFT_UPDATE:
+                info = self._hands.backend.update_info(_transfer(state), session=DRAFT)
+                await engine.update(info, deadline_s=limit_s)
+            case Step.DRAFT_RECEIPTS:
+                self._hands.backend.prove(_transfer(state), session=DRAFT)
+            case Step.DRAFT_FINISH | Step.DRAFT_CLOSE:
+                await engine.finish_update(None, deadline_s=limit_s)
             case Step.RESUME:
                 await engine.resume(deadline_s=limit_s)
             case Step.PROMPTS:
@@ -257,4 +277,5 @@ def _log(state: SwapState, event: Event) -> None:
 def _transfer(state: SwapState) -> Transfer:
     content = state.content
     assert content is not None, f"{state.step} with nothing to load"
-    return Transfer(state.transfer_id, content, state.instance)
+    draft = state.draft
+    return Transfer(state.transfer_id, content, state.instance, draft.digest if draft else "")

@@ -30,6 +30,8 @@ class Move(StrEnum):
     GO_ON = "GoOn"  # the call did its work
     SEND_AGAIN = "SendAgain"  # bounded; then Poisoned, for prompts UNDO
     RESUME = "Resume"  # give up, with the old weights
+    RUNS_ALREADY = "RunsAlready"  # as after a confirmed Resume
+    GIVE_UP_DRAFT = "GiveUpDraft"  # close its session; the weights are whole without it
     LABEL = "Label"  # set the version apart from Finish
     RESEND = "Resend"  # a whole cycle: target once more, then last good, then Poisoned
     UNDO = "Undo"  # pause, last good; Poisoned where there is none
@@ -64,7 +66,14 @@ class Row:
 
 
 #: Calls whose good answer is read back as well.
-CONFIRMED: Final = frozenset({Step.PAUSE, Step.FINISH, Step.LABEL, Step.RESUME})
+CONFIRMED: Final = frozenset({Step.PAUSE, Step.FINISH, Step.LABEL, Step.DRAFT_CLOSE, Step.RESUME})
+#: What goes wrong in these says nothing about the weights.
+DRAFT_STEPS: Final = frozenset(
+    {
+        *(Step.DRAFT_START, Step.DRAFT_UPDATE, Step.DRAFT_RECEIPTS),
+        *(Step.DRAFT_FINISH, Step.DRAFT_CLOSE),
+    }
+)
 
 _OLD, _GONE, _WHOLE = ({each} for each in Holds)
 _ANY: Final = set(Answer)
@@ -180,6 +189,22 @@ ROWS: Final = (
         "an engine that will not say the version cannot be counted",
     ),
     # -- whole again ----------------------------------------------------------------------
+    _row(
+        (_WHOLE, set(DRAFT_STEPS) - {Step.DRAFT_CLOSE}, _FAILED, _UNLABELLED),
+        Move.GIVE_UP_DRAFT,
+        "an old or torn draft costs speed only; a session left open would spoil the next swap",
+    ),
+    _row(
+        (_WHOLE, {Step.DRAFT_CLOSE}, _ANY, _PAUSED),
+        Move.GO_ON,
+        "its session is closed, whatever it answered; one whose Close was lost is closed by the next"
+        " swap",
+    ),
+    _row(
+        (_WHOLE, {Step.DRAFT_CLOSE}, _ANY, _RUNNING),
+        Move.RUNS_ALREADY,
+        "someone resumed it, with whole weights: nothing is left to resume",
+    ),
     _row((_WHOLE, {Step.RESUME}, _ANY, _RUNNING), Move.GO_ON, "it runs"),
     _row(
         (_WHOLE, {Step.RESUME}, _ANY, _PAUSED),

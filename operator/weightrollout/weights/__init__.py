@@ -7,6 +7,7 @@ one: whatever fails here fails while the engine serves.
     sources/     where the bytes come from
     digest       which files count, and the name of their content     (standard library only)
     manifest     the tensors of a safetensors folder, headers only    (standard library only)
+    drafts       where a speculative draft comes from; pure
     preflight    can this engine be swapped, does this checkpoint fit it; pure
     metadata     are config, tokenizer and templates those of the engine; pure
     golden       golden.json, what the weights answer: read and compared; pure

@@ -6,10 +6,13 @@ images/<digest hex>/<plan id>/golden.json       as it was in the checkpoint, whe
 
 import hashlib
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from weightrollout.handover import records
+from weightrollout.handover.fields import file_fields
 from weightrollout.handover.records import HandoverError
 from weightrollout.weights.digest import GOLDEN
 from weightrollout.weights.golden import MAX_BYTES, Golden, GoldenError, parse
@@ -18,14 +21,27 @@ from weightrollout.weights.metadata import Companions
 COMPANIONS: Final = "companions.json"
 
 
-def keep(region: Path, companions: Companions, golden: bytes | None) -> None:
+@dataclass(frozen=True, slots=True)
+class Kept:
+    companions: Companions
+    golden: bytes | None  # as far as it is read: MAX_BYTES and one more
+
+
+def read(folder: Path, sums: Mapping[str, str]) -> Kept:
+    """Of a checkpoint, whose `sums` are of its files without tensors. Raises OSError."""
+    golden = golden_bytes(folder) if GOLDEN in sums else None
+    kept = {} if golden is None else {GOLDEN: hashlib.sha256(golden).hexdigest()}
+    return Kept(Companions({**sums, **kept}, file_fields(folder)), golden)
+
+
+def keep(region: Path, kept: Kept) -> None:
     """Durable when this returns. Raises OSError."""
-    if golden is not None:
+    if kept.golden is not None:
         with (region / GOLDEN).open("wb") as file:
-            file.write(golden)
+            file.write(kept.golden)
             file.flush()
             os.fsync(file.fileno())
-    records.write(region / COMPANIONS, companions)
+    records.write(region / COMPANIONS, kept.companions)
 
 
 def companions(region: Path) -> Companions:

@@ -1,23 +1,24 @@
-"""One staging: from a checkpoint folder to a proven image in a folder that nobody looks at yet.
+"""One staging: from a checkpoint folder to proven images in folders that nobody looks at yet.
 
 What can be refused is refused in the order of its cost: headers, then config and tokenizer, then
 space, and what only the bytes can tell at the end of the one pass over them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from weightrollout.api.spec import Metadata
-from weightrollout.handover.fields import file_fields
 from weightrollout.handover.records import EngineReport, ImageIndex, LoadPlan
-from weightrollout.weights import beside, digest, layout, metadata, preflight
+from weightrollout.weights import beside, digest, drafts, layout, metadata, preflight
+from weightrollout.weights.beside import Kept
 from weightrollout.weights.checkpoint import Checkpoint, open_checkpoint, reading, same_bytes
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.golden import GoldenError, parse
 from weightrollout.weights.image import ImageWriter, staging_failures
-from weightrollout.weights.metadata import Companions
+from weightrollout.weights.layout import Copy
 from weightrollout.weights.preflight import Coverage
 from weightrollout.weights.scatter import CHUNK_BYTES, Pass, Seen
 
@@ -29,57 +30,109 @@ class StageCount:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One image, and what of the checkpoint fills it."""
+
+    plans: tuple[LoadPlan, ...]  # by rank
+    coverage: Coverage
+
+
+@dataclass(frozen=True, slots=True)
 class Build:
     """A checkpoint that fits, as far as its headers and small files tell."""
 
     checkpoint: Checkpoint
-    coverage: Coverage
-    plans: tuple[LoadPlan, ...]  # by rank
-    companions: Companions
-    golden: bytes | None  # golden.json, where it has one
+    parts: tuple[Part, ...]  # the draft's before the target's
+    sums: Mapping[str, str]  # of the files without tensors
+    kept: Kept  # beside each image
     waived: tuple[str, ...]  # differences to the engine's files that the policy lets pass
 
     @classmethod
-    def of(cls, folder: Path, reports: Sequence[EngineReport], policy: Metadata) -> Self:
-        """Raises WeightsError. Reads headers, and the files without tensors."""
+    def of(
+        cls,
+        folder: Path,
+        reports: Sequence[EngineReport],
+        policy: Metadata,
+        *,
+        draft: bool | None = False,
+    ) -> Self:
+        """Raises WeightsError. Reads headers, and the files without tensors.
+
+        `draft`: whether the engine's draft comes from here too; None: if it lies here.
+        """
         checkpoint = open_checkpoint(folder)
-        coverage = preflight.cover(checkpoint.manifest, reports)
-        with reading(folder):
-            sums = {name: digest.sha256_of(folder / name) for name in checkpoint.others()}
-            golden = _golden(folder) if digest.GOLDEN in sums else None
-        companions = Companions(sums, file_fields(folder))
-        waived = metadata.check(companions, reports, policy)
-        plans = tuple(report.plan for report in reports)
-        return cls(checkpoint, coverage, plans, companions, golden, waived)
+        manifest = checkpoint.manifest
+        parts = [Part(tuple(each.plan for each in reports), preflight.cover(manifest, reports))]
+        if drafts.lies_in(manifest, reports) if draft is None else draft:
+            coverage = preflight.cover_draft(manifest, reports, own=False)
+            parts.insert(0, Part(drafts.plans(reports), coverage))
+        sums = _sums(checkpoint)
+        kept = _kept(folder, sums)
+        if kept.golden is not None:
+            _check_golden(folder, kept.golden)
+        waived = metadata.check(kept.companions, reports, policy)
+        return cls(checkpoint, tuple(parts), sums, kept, waived)
+
+    @classmethod
+    def of_draft(cls, folder: Path, reports: Sequence[EngineReport]) -> Self:
+        """A checkpoint of the draft's own. Raises WeightsError.
+
+        Its config was never reported, so it is not compared. Its golden.json is kept and not asked,
+        whatever it says: a draft never answers.
+        """
+        checkpoint = open_checkpoint(folder)
+        coverage = preflight.cover_draft(checkpoint.manifest, reports, own=True)
+        part = Part(drafts.plans(reports), coverage)
+        sums = _sums(checkpoint)
+        return cls(checkpoint, (part,), sums, _kept(folder, sums), ())
 
     def run(
         self,
-        folder: Path,
+        folders: Sequence[Path],
         *,
         want: str | None,
         threads: int,
         progress: Callable[[StageCount], None],
         cancelled: Callable[[], bool],
-    ) -> ImageIndex:
-        """Write the images of all ranks into `folder`, but no index. Raises WeightsError."""
+    ) -> tuple[ImageIndex, ...]:
+        """Write each part into its folder, for all ranks, but no index. Raises WeightsError."""
         small = self.checkpoint.bytes - sum(file.bytes for file in self.checkpoint.manifest.files)
 
         def count(read: int) -> None:
             progress(StageCount(small + read, self.checkpoint.bytes))
 
-        with ImageWriter(folder, self.plans) as images:
-            with staging_failures(folder, 0):
-                beside.keep(folder, self.companions, self.golden)
-            taken = layout.copies(self.plans, self.coverage.suppliers)
+        with ExitStack() as stack:
+            images = [
+                stack.enter_context(ImageWriter(folder, part.plans))
+                for folder, part in zip(folders, self.parts, strict=True)
+            ]
+            for folder in folders:
+                with staging_failures(folder, 0):
+                    beside.keep(folder, self.kept)
+            taken = self._taken()
             seen = Pass(self.checkpoint, taken, images, threads=threads).run(count, cancelled)
             found = self._judge(seen, want)
-            return ImageIndex(found, self.plans[0].plan_id(), images.seal())
+            return tuple(
+                ImageIndex(found, part.plans[0].plan_id(), image.seal())
+                for part, image in zip(self.parts, images, strict=True)
+            )
+
+    def _taken(self) -> dict[str, list[Copy]]:
+        """File name -> what all parts take from it, in the order of its bytes."""
+        found: dict[str, list[Copy]] = {}
+        for number, part in enumerate(self.parts):
+            copies = layout.copies(part.plans, part.coverage.suppliers, image=number)
+            for name, taken in copies.items():
+                found.setdefault(name, []).extend(taken)
+        for taken in found.values():
+            taken.sort(key=lambda copy: copy.offset)
+        return found
 
     def _judge(self, seen: Mapping[str, Seen], want: str | None) -> str:
         """The digest of what was read, if it may be used. Always the same refusal for the same bytes."""
         self.checkpoint.check_unchanged()
         found = digest.digest_from_sums(
-            {**self.companions.sums, **{name: file.sha256 for name, file in seen.items()}}
+            {**self.sums, **{name: file.sha256 for name, file in seen.items()}}
         )
         if want is not None and found != want:
             raise WeightsError(
@@ -95,7 +148,8 @@ class Build:
                     f" {list(bad.index())}: the training run has diverged, or the export is broken",
                 )
         with reading(self.checkpoint.folder):
-            for one, other in self.coverage.ties:
+            ties = (tie for part in self.parts for tie in part.coverage.ties)
+            for one, other in dict.fromkeys(ties):
                 if not same_bytes(self.checkpoint.folder, one, other, CHUNK_BYTES):
                     raise WeightsError(
                         Reason.TIED_HEAD_DIFFERS,
@@ -105,11 +159,20 @@ class Build:
         return found
 
 
-def _golden(folder: Path) -> bytes:
-    """Read now, because a broken one must be found while the engine serves."""
-    data = beside.golden_bytes(folder)
+def _kept(folder: Path, sums: Mapping[str, str]) -> Kept:
+    with reading(folder):
+        return beside.read(folder, sums)
+
+
+def _check_golden(folder: Path, data: bytes) -> None:
+    """Now, because a broken one must be found while the engine serves."""
     try:
         parse(data)
     except GoldenError as error:
         raise WeightsError(Reason.GOLDEN_MALFORMED, f"{folder / digest.GOLDEN}: {error}") from error
-    return data
+
+
+def _sums(checkpoint: Checkpoint) -> dict[str, str]:
+    folder = checkpoint.folder
+    with reading(folder):
+        return {name: digest.sha256_of(folder / name) for name in checkpoint.others()}

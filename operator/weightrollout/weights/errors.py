@@ -21,6 +21,8 @@ WeightsError
       RestartRequired      config or tokenizer differ; an engine reads them only at its start
       MetadataDiffers      generation config or chat template differ, and spec.weights.metadata is Require
       GoldenMalformed      golden.json cannot be what the trainer meant
+      DraftDigestMismatch  other bytes than the digest of spec.weights.draft names
+      NoDraft              spec.weights.draft has a uri, and the engine has no draft
 """
 
 from enum import StrEnum
@@ -51,6 +53,8 @@ class Reason(StrEnum):
     RESTART_REQUIRED = "RestartRequired"
     METADATA_DIFFERS = "MetadataDiffers"
     GOLDEN_MALFORMED = "GoldenMalformed"
+    DRAFT_DIGEST_MISMATCH = "DraftDigestMismatch"
+    NO_DRAFT = "NoDraft"
 
 
 _ENVIRONMENT: Final = frozenset(

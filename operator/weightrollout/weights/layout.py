@@ -22,6 +22,7 @@ class Copy:
     block: int  # index in the rank's plan
     block_offset: int
     image_offset: int
+    image: int = 0  # which one, where a pass fills several
 
     def within(self, begin: int, end: int) -> "Copy | None":
         """The part of it that lies in [begin, end) of the file."""
@@ -36,6 +37,7 @@ class Copy:
             self.block,
             self.block_offset + skip,
             self.image_offset + skip,
+            self.image,
         )
 
 
@@ -59,7 +61,7 @@ class Chunk:
 
 
 def copies(
-    plans: Iterable[LoadPlan], suppliers: Mapping[str, TensorEntry]
+    plans: Iterable[LoadPlan], suppliers: Mapping[str, TensorEntry], *, image: int = 0
 ) -> dict[str, list[Copy]]:
     """File name -> what the plans take from it, in the order of its bytes."""
     found: dict[str, list[Copy]] = {}
@@ -75,6 +77,7 @@ def copies(
                         number,
                         piece.block_offset,
                         block.offset + piece.block_offset,
+                        image,
                     )
                 )
     for taken in found.values():

@@ -5,12 +5,12 @@ the same for every checkpoint, and a no makes the pod incompatible. `cover`: can
 fill it; a no is a `WeightsError`. Whatever a report leaves unknown is refused.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from weightrollout.handover.records import PATHS, EngineReport, TensorFact
-from weightrollout.weights import layout
+from weightrollout.handover.records import PATHS, EngineReport, LoadPlan, TensorFact
+from weightrollout.weights import drafts, layout
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.manifest import Manifest, TensorEntry
 
@@ -35,26 +35,38 @@ class Coverage:
 
 
 def cover(manifest: Manifest, reports: Sequence[EngineReport]) -> Coverage:
-    """Every name the engine loads is there, or an alias of it is; nothing else is; all agree."""
-    present = manifest.tensors()
+    """Every name the engine loads is there, or an alias of it is; nothing else is; all agree.
+
+    What its draft would load may be there too, wherever the draft really comes from.
+    """
     facts = tuple(dict.fromkeys(fact for report in reports for fact in report.tensors))
-    given = {
-        fact: [present[name] for name in (fact.name, *fact.aliases) if name in present]
-        for fact in facts
-    }
+    return _cover(manifest, facts, (*facts, *drafts.facts(reports)), "the engine")
+
+
+def cover_draft(manifest: Manifest, reports: Sequence[EngineReport], *, own: bool) -> Coverage:
+    """Likewise for the draft. `own`: the checkpoint is the draft's alone, not the target's too."""
+    facts = drafts.facts(reports)
+    known = facts if own else None
+    return _cover(manifest, facts, known, "the engine's draft")
+
+
+def _cover(
+    manifest: Manifest,
+    facts: tuple[TensorFact, ...],
+    known: tuple[TensorFact, ...] | None,
+    who: str,
+) -> Coverage:
+    """`known`: what else may be there; None: anything."""
+    present = manifest.tensors()
+    given = {fact: drafts.suppliers(fact, present) for fact in facts}
     if missing := [fact.name for fact, tensors in given.items() if not tensors]:
         raise WeightsError(
             Reason.TENSOR_MISSING,
-            f"the engine loads {_some(missing)}; the checkpoint does not have"
+            f"{who} loads {_some(missing)}; the checkpoint does not have"
             f" {'it' if len(missing) == 1 else 'them'}",
         )
-    known = {name for fact in facts for name in (fact.name, *fact.aliases)}
-    if extra := sorted(present.keys() - known):
-        raise WeightsError(
-            Reason.TENSOR_UNEXPECTED,
-            f"the checkpoint has {_some(extra)} (file {present[extra[0]].file});"
-            " the engine does not load it: is this the same architecture?",
-        )
+    if known is not None:
+        _refuse_extra(present, known, who)
     for fact, tensors in given.items():
         for tensor in tensors:
             _check_form(fact, tensor)
@@ -62,6 +74,18 @@ def cover(manifest: Manifest, reports: Sequence[EngineReport]) -> Coverage:
         suppliers={fact.name: tensors[0] for fact, tensors in given.items()},
         ties=tuple((tensors[0], other) for tensors in given.values() for other in tensors[1:]),
     )
+
+
+def _refuse_extra(
+    present: Mapping[str, TensorEntry], facts: Iterable[TensorFact], who: str
+) -> None:
+    known = {name for fact in facts for name in (fact.name, *fact.aliases)}
+    if extra := sorted(present.keys() - known):
+        raise WeightsError(
+            Reason.TENSOR_UNEXPECTED,
+            f"the checkpoint has {_some(extra)} (file {present[extra[0]].file});"
+            f" {who} does not load it: is this the same architecture?",
+        )
 
 
 def _check_form(fact: TensorFact, tensor: TensorEntry) -> None:
@@ -108,15 +132,42 @@ def _rank_refusal(reports: Sequence[EngineReport]) -> Refusal | None:
         return Refusal(
             "RanksMissing", f"the engine has {size} ranks, reports are there of ranks {ranks}"
         )
+    if len({(report.speculative, report.draft is None) for report in reports}) > 1:
+        return Refusal("ReportsDisagree", "ranks disagree on the draft")
+    for parts in zip(*(_parts(report) for report in reports), strict=True):
+        if (refusal := _parts_refusal(parts)) is not None:
+            return refusal
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one session of a swap loads on one rank."""
+
+    whose: str  # "" or "the draft's ", for messages
+    tensors: tuple[TensorFact, ...]
+    plan: LoadPlan
+
+
+def _parts(report: EngineReport) -> tuple[_Part, ...]:
+    target = _Part("", report.tensors, report.plan)
+    if report.draft is None:
+        return (target,)
+    return (target, _Part("the draft's ", report.draft.tensors, report.draft.plan))
+
+
+def _parts_refusal(parts: Sequence[_Part]) -> Refusal | None:
+    """The same part on all ranks."""
+    whose = parts[0].whose
     forms: dict[str, TensorFact] = {}
-    for fact in (fact for report in reports for fact in report.tensors):
+    for fact in (fact for part in parts for fact in part.tensors):
         if forms.setdefault(fact.name, fact) != fact:
-            return Refusal("ReportsDisagree", f"ranks disagree on the form of {fact.name}")
-    consumed = frozenset[str]().union(*(report.plan.consumed() for report in reports))
+            return Refusal("ReportsDisagree", f"ranks disagree on the form of {whose}{fact.name}")
+    consumed = frozenset[str]().union(*(part.plan.consumed() for part in parts))
     if unused := sorted(
         name for name, fact in forms.items() if name not in consumed and 0 not in fact.shape
     ):
-        return Refusal("LoadPlanUnsound", f"{_some(unused)} fill no parameter of any rank")
+        return Refusal("LoadPlanUnsound", f"{whose}{_some(unused)} fill no parameter of any rank")
     return None
 
 
@@ -135,7 +186,7 @@ def _unknown(report: EngineReport, _: str) -> Refusal | None:
         ("QuantisationUnknown", report.quantisation),
         ("EplbUnknown", report.eplb),
         ("KvConnectorUnknown", report.kv_connector),
-        ("DraftUnknown", report.draft),
+        ("DraftUnknown", report.speculative),
         ("LorasUnknown", report.loras),
         ("FreeMemoryUnknown", report.free_bytes),
     ):
@@ -172,22 +223,15 @@ def _loras(report: EngineReport, _: str) -> Refusal | None:
     )
 
 
-def _draft(report: EngineReport, _: str) -> Refusal | None:
-    if not report.draft:
-        return None
-    return Refusal(
-        "DraftUnsupported", "the engine speculates with a draft model, which would stay old"
-    )
-
-
 def _path(report: EngineReport, _: str) -> Refusal | None:
-    for block in report.plan.blocks:
-        if block.path not in PATHS:
-            return Refusal(
-                "LoadPathUnsupported",
-                f"rank {report.rank}: parameter {block.parameter} loads by {block.path!r};"
-                f" supported are {', '.join(PATHS)}",
-            )
+    for part in _parts(report):
+        for block in part.plan.blocks:
+            if block.path not in PATHS:
+                return Refusal(
+                    "LoadPathUnsupported",
+                    f"rank {report.rank}: {part.whose}parameter {block.parameter} loads by"
+                    f" {block.path!r}; supported are {', '.join(PATHS)}",
+                )
     return None
 
 
@@ -198,9 +242,10 @@ def _refused(report: EngineReport, _: str) -> Refusal | None:
 
 
 def _plan(report: EngineReport, _: str) -> Refusal | None:
-    if (defect := layout.defect(report.plan, report.tensors)) is None:
-        return None
-    return Refusal("LoadPlanUnsound", f"rank {report.rank}: {defect}")
+    for part in _parts(report):
+        if (defect := layout.defect(part.plan, part.tensors)) is not None:
+            return Refusal("LoadPlanUnsound", f"rank {report.rank}: {part.whose}{defect}")
+    return None
 
 
 #: In this order; the first refusal of any rank is the answer.
@@ -211,7 +256,6 @@ _GATES: Final[tuple[Callable[[EngineReport, str], Refusal | None], ...]] = (
     _eplb,
     _kv_connector,
     _loras,
-    _draft,
     _path,
     _plan,
 )

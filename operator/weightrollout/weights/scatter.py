@@ -59,17 +59,20 @@ class _Stopped(Exception):
 
 
 class Pass:
-    """One pass over one checkpoint into one set of images. Used once."""
+    """One pass over one checkpoint into the images that take from it. Used once."""
 
     def __init__(
         self,
         checkpoint: Checkpoint,
         taken: Mapping[str, Sequence[Copy]],
-        images: ImageWriter,
+        images: Sequence[ImageWriter],
         *,
         threads: int,
     ) -> None:
-        """`taken`: file name -> what goes from it into the images (layout.copies)."""
+        """`taken`: file name -> what goes from it into the images (layout.copies), by offset.
+
+        `images`: those that `Copy.image` counts.
+        """
         self._checkpoint = checkpoint
         self._taken = taken
         self._images = images
@@ -137,7 +140,7 @@ class Pass:
     def _scatter(self, chunk: Chunk, data: memoryview) -> NotFinite | None:
         for copy in chunk.copies:
             at = copy.offset - chunk.offset
-            self._images.write(copy, data[at : at + copy.bytes])
+            self._images[copy.image].write(copy, data[at : at + copy.bytes])
         for span in chunk.spans:
             at = span.offset - chunk.offset
             bad = finite.first_not_finite(span.tensor.dtype, data[at : at + span.bytes])

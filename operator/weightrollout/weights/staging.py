@@ -12,13 +12,20 @@ import secrets
 import shutil
 import threading
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
-from weightrollout.api.spec import Metadata
+from weightrollout.api.spec import Draft, Metadata
 from weightrollout.handover import files, records
-from weightrollout.handover.records import EngineReport, HandoverError, ImageIndex, RankImage
-from weightrollout.weights import beside, metadata, sources
+from weightrollout.handover.records import (
+    EngineReport,
+    HandoverError,
+    ImageIndex,
+    LoadPlan,
+    RankImage,
+)
+from weightrollout.weights import beside, drafts, metadata, sources
 from weightrollout.weights.build import Build, StageCount
 from weightrollout.weights.digest import ALGORITHM
 from weightrollout.weights.errors import Reason, WeightsError
@@ -37,6 +44,22 @@ _TEMPORARY: Final = ".tmp-"
 #: More threads than this outrun any volume that we know; and the engine needs its cores.
 _MAX_THREADS: Final = 8
 _MOST_WORDS: Final = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Caller:
+    """Who asked for a staging. Both are called about ten times a second."""
+
+    progress: Callable[[StageCount], None]
+    cancelled: Callable[[], bool]
+
+    def after(self, done: StageCount) -> "_Caller":
+        """For what follows: it counts on."""
+
+        def progress(count: StageCount) -> None:
+            self.progress(StageCount(done.bytes + count.bytes, done.total + count.total))
+
+        return _Caller(progress, self.cancelled)
 
 
 class Store:
@@ -69,37 +92,81 @@ class Store:
         policy: Metadata = Metadata.REQUIRE,
         progress: Callable[[StageCount], None],
         cancelled: Callable[[], bool],
+        draft: Draft | None = None,
     ) -> ImageIndex:
         """Read, check and keep the weights at `uri` for the engine that wrote `reports`.
+
+        An engine with a draft gets a second image, of `draft`; None: of the same checkpoint where
+        that holds it. Whoever finds the target's image finds that one too.
 
         Blocks. `progress` and `cancelled` are called in the caller's thread about ten times a
         second. Where an image of `digest` is there, the source is not looked at. A second run
         finds the first one's image. Needs reports that `preflight.engine_refusal` lets through.
-        Raises WeightsError; then nothing has become visible and nothing is left behind.
+        Raises WeightsError; then the target has not become visible and nothing is left behind.
         """
         reports = sorted(reports, key=lambda report: report.rank)
+        plans, draft_plans = [report.plan for report in reports], drafts.plans(reports)
+        caller = _Caller(progress, cancelled)
+        own = draft is not None and draft.uri is not None
+        if draft is not None and draft.uri is not None:
+            caller = caller.after(self._stage_draft(draft.uri, draft.digest, reports, caller))
+        # None: nobody has said where it comes from.
+        inside = False if own or not draft_plans else (None if draft is None else True)
         if digest is not None:
             if _DIGEST.fullmatch(digest) is None:
                 raise WeightsError(
                     Reason.DIGEST_MISMATCH, f"{digest!r} is no digest: sha256:<64 hex digits>"
                 )
-            if (ready := self._ready(digest, reports)) is not None:
+            ready = self._ready(digest, plans)
+            if ready is not None and (not inside or self._ready(digest, draft_plans)):
                 _tell(ready.digest, self.check(ready, reports, policy))
                 return ready
-        build = Build.of(sources.resolve(uri), reports, policy)
-        temporary = self._temporary()
-        try:
-            index = build.run(
-                temporary,
-                want=digest,
-                threads=self._threads,
-                progress=progress,
-                cancelled=cancelled,
+        build = Build.of(sources.resolve(uri), reports, policy, draft=inside)
+        return self._build(build, digest, caller)[-1]
+
+    def _stage_draft(
+        self, uri: str, digest: str | None, reports: Sequence[EngineReport], caller: _Caller
+    ) -> StageCount:
+        """A draft with a checkpoint of its own. Returns what was read."""
+        if not (plans := drafts.plans(reports)):
+            raise WeightsError(
+                Reason.NO_DRAFT,
+                "spec.weights.draft names a checkpoint and the engine has no draft to load: leave"
+                " it out, or start the engine with --speculative-config",
             )
-            _tell(index.digest, build.waived)
-            return self._publish(temporary, index, reports)
+        if digest is not None and self._ready(digest, plans) is not None:
+            return StageCount(0, 0)
+        try:
+            build = Build.of_draft(sources.resolve(uri), reports)
+            self._build(build, digest, caller)
+        except WeightsError as error:
+            # The target's digest may have been pinned by a scout, the draft's never is.
+            other = error.reason is Reason.DIGEST_MISMATCH
+            reason = Reason.DRAFT_DIGEST_MISMATCH if other else error.reason
+            raise WeightsError(reason, f"spec.weights.draft: {error.message}") from error
+        return StageCount(build.checkpoint.bytes, build.checkpoint.bytes)
+
+    def _build(self, build: Build, want: str | None, caller: _Caller) -> list[ImageIndex]:
+        """Write, prove and publish the images of one checkpoint, in the order of its parts."""
+        temporaries: list[Path] = []
+        try:
+            for _ in build.parts:
+                temporaries.append(self._temporary())
+            indexes = build.run(
+                temporaries,
+                want=want,
+                threads=self._threads,
+                progress=caller.progress,
+                cancelled=caller.cancelled,
+            )
+            _tell(indexes[-1].digest, build.waived)
+            return [
+                self._publish(temporary, index, part.plans)
+                for temporary, index, part in zip(temporaries, indexes, build.parts, strict=True)
+            ]
         finally:
-            shutil.rmtree(temporary, ignore_errors=True)  # absent once published
+            for temporary in temporaries:
+                shutil.rmtree(temporary, ignore_errors=True)  # absent once published
 
     def staged(self, plan_id: str, reports: Sequence[EngineReport] = ()) -> frozenset[str]:
         """Digests with an image for this plan, whose config and tokenizer are those of `reports`."""
@@ -174,19 +241,19 @@ class Store:
                 return []  # nothing was staged yet
         return sorted(each for each in found if _DIGEST.fullmatch(f"{ALGORITHM}{each.name}"))
 
-    def _ready(self, digest: str, reports: Sequence[EngineReport]) -> ImageIndex | None:
+    def _ready(self, digest: str, plans: Sequence[LoadPlan]) -> ImageIndex | None:
         """An image that fits all ranks: the plan id names the layout of rank 0 alone."""
-        index = self.index(digest, reports[0].plan.plan_id())
-        if index is None or len(index.ranks) != len(reports):
+        index = self.index(digest, plans[0].plan_id())
+        if index is None or len(index.ranks) != len(plans):
             return None
         fits = all(
             (image.rank, image.bytes, [(block.parameter, block.bytes) for block in image.blocks])
             == (
-                report.rank,
-                report.plan.image_bytes,
-                [(block.parameter, block.bytes) for block in report.plan.blocks],
+                plan.rank,
+                plan.image_bytes,
+                [(block.parameter, block.bytes) for block in plan.blocks],
             )
-            for image, report in zip(index.ranks, reports, strict=True)
+            for image, plan in zip(index.ranks, plans, strict=True)
         )
         return index if fits else None
 
@@ -197,12 +264,10 @@ class Store:
             folder.mkdir()
         return folder
 
-    def _publish(
-        self, temporary: Path, index: ImageIndex, reports: Sequence[EngineReport]
-    ) -> ImageIndex:
+    def _publish(self, temporary: Path, index: ImageIndex, plans: Sequence[LoadPlan]) -> ImageIndex:
         region = self.region(index.digest, index.plan_id)
         with self._publishing, staging_failures(region, 0):
-            if (ready := self._ready(index.digest, reports)) is not None:
+            if (ready := self._ready(index.digest, plans)) is not None:
                 return ready
             if region.exists():
                 self._remove_locked(region)

@@ -6,11 +6,12 @@ from typing import Any, Final
 
 import pytest
 
+from checkpoints import mtp_shapes
 from misbehaving import Misbehaving, fault, misbehaving
 from weightrollout.api.swap import SwapPhase
 from weightrollout.swap import machine
 from weightrollout.swap.records import Answer, Holds, Step
-from weightrollout.swap.table import ROWS, Case, Row, Sight, row_for
+from weightrollout.swap.table import DRAFT_STEPS, ROWS, Case, Row, Sight, row_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.faults]
 
@@ -145,6 +146,24 @@ SCRIPTS: Final = (
         *("Committed", ""),
         (fault("ResumeGeneration", "ok_nothing", at=1),),
     ),
+    Script(
+        Case(WHOLE, Step.DRAFT_UPDATE, UNKNOWN, PAUSED),
+        *("Committed", ""),
+        (fault("UpdateWeights/draft", "error", at=1),),
+    ),
+    Script(
+        Case(WHOLE, Step.DRAFT_CLOSE, OK, PAUSED),
+        *("Committed", ""),
+        (fault("UpdateWeights/draft", "lie_receipt", at=1),),
+    ),
+    Script(
+        Case(WHOLE, Step.DRAFT_CLOSE, OK, RUNNING),
+        *("Committed", ""),
+        (
+            fault("UpdateWeights/draft", "lie_receipt", at=1),
+            fault("FinishWeightUpdate/draft", "resumes", at=1),
+        ),
+    ),
     Script(Case(WHOLE, Step.PROMPTS, WRONG, RUNNING), "Undone", "VerifyFailed", (NO_WORDS,)),
     Script(
         Case(WHOLE, Step.PROMPTS, UNKNOWN, RUNNING),
@@ -159,9 +178,21 @@ SCRIPTS: Final = (
 )
 
 
+OF_THE_DRAFT = [script for script in SCRIPTS if script.case.step in DRAFT_STEPS]
+OF_THE_TARGET = [script for script in SCRIPTS if script.case.step not in DRAFT_STEPS]
+
+
 @pytest.fixture(scope="module")
 async def ground(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Misbehaving]:
     async with misbehaving(tmp_path_factory.mktemp("pod")) as ground:
+        yield ground
+
+
+@pytest.fixture(scope="module")
+async def drafting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Misbehaving]:
+    """The same with a draft, which every swap then brings."""
+    mtp: dict[str, Any] = {"tensors": mtp_shapes(), "speculative": "mtp"}
+    async with misbehaving(tmp_path_factory.mktemp("drafting"), **mtp) as ground:
         yield ground
 
 
@@ -178,8 +209,18 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[Case]:
     return seen
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=str)
+@pytest.mark.parametrize("script", OF_THE_DRAFT, ids=str)
+async def test_row_of_the_draft(drafting: Misbehaving, seen: list[Case], script: Script) -> None:
+    await row(drafting, seen, script)
+    assert (await drafting.pod.state()).degraded_reason == "", "the next draft is loaded again"
+
+
+@pytest.mark.parametrize("script", OF_THE_TARGET, ids=str)
 async def test_row(ground: Misbehaving, seen: list[Case], script: Script) -> None:
+    await row(ground, seen, script)
+
+
+async def row(ground: Misbehaving, seen: list[Case], script: Script) -> None:
     await ground.settle()
     seen.clear()
     if script.since is None:

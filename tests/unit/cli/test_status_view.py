@@ -78,6 +78,17 @@ def test_json_is_the_same_view_with_numbers_as_numbers() -> None:
     }
 
 
+def test_a_pod_whose_draft_failed_is_updated_and_says_so() -> None:
+    failure = {"pod": "chat-0", "reason": "DraftFailed", "message": "torn"}
+    old = {"pod": "chat-1", "reason": "TransferFailed", "message": "over and done"}
+    body = rollout(phase="Complete", target=V8, failures=[failure, old])
+    (group,) = view_of(body, [pod("chat-0", "v8"), pod("chat-1", "v8")]).versions
+    assert [(line.state, line.reason) for line in group.pods] == [
+        ("Updated", "DraftFailed"),
+        ("Updated", ""),
+    ]
+
+
 def test_words_of_a_newer_operator_are_passed_over() -> None:
     body = rollout(phase="Soaking", step={"index": 1}, target={**V8, "draft": "x"}, analysis=[])
     assert view_of(body, ()).phase == "Soaking"

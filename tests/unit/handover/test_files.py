@@ -42,5 +42,13 @@ def test_ranks_have_files_of_their_own() -> None:
     assert files.rank_image(VOLUME, 0) != files.rank_image(VOLUME, 1)
 
 
+def test_receipts_of_the_two_sessions_lie_beside_each_other() -> None:
+    target, draft = (
+        files.receipt(VOLUME, "a/1", 0),
+        files.receipt(VOLUME, "a/1", 0, session="draft"),
+    )
+    assert (target.name, draft.name) == ("receipt-a_1-rank0.json", "receipt-a_1-draft-rank0.json")
+
+
 def test_region_names_digest_and_plan() -> None:
     assert files.region("sha256:" + "a" * 64, "b" * 16) == f"images/{'a' * 64}/{'b' * 16}"

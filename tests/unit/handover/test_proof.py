@@ -115,6 +115,15 @@ def test_rank_that_lies_is_caught_by_name(lie: dict[str, Any], message: str) -> 
     assert message in found
 
 
+def test_receipt_of_the_target_says_nothing_about_the_draft() -> None:
+    wanted = {"txn": TXN, "instance": INSTANCE, "session": "draft"}
+    assert disproof(RECEIPTS, INDEX, PLANS, **wanted) == (
+        "rank 0: receipt is of the target's session"
+    )
+    drafts = [replace(receipt, session="draft") for receipt in RECEIPTS]
+    assert disproof(drafts, INDEX, PLANS, **wanted) is None
+
+
 def test_image_of_fewer_ranks_than_the_engine_has_proves_nothing() -> None:
     index = replace(INDEX, ranks=INDEX.ranks[:1])
     assert _disproof(RECEIPTS, index) == "the image is for 1 ranks, the engine has 2"

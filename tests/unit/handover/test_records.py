@@ -48,7 +48,8 @@ REPORT: Final = EngineReport(
     quantisation="",
     eplb=False,
     kv_connector="",
-    draft=False,
+    speculative="",
+    draft=None,
     loras=0,
     free_bytes=None,
     tensors=(TensorFact("w", "F32", (2,)),),
@@ -150,9 +151,16 @@ def test_bytes_that_are_no_json_are_refused(data: bytes) -> None:
 
 
 def test_unknown_facts_stay_unknown() -> None:
-    body = _body(quantisation=None, eplb=None, kv_connector=None, draft=None, loras=None)
+    body = _body(quantisation=None, eplb=None, kv_connector=None, speculative=None, loras=None)
     report = records.loads(EngineReport, json.dumps(body).encode())
     assert (report.quantisation, report.eplb, report.loras) == (None, None, None)
+    assert report.speculative is None
+
+
+def test_payloads_without_a_draft_are_of_the_target_alone() -> None:
+    init = records.loads(InitInfo, b'{"schema":1,"txn":"t","digest":"d","region":"r"}')
+    assert (init.draft_digest, init.draft_region) == ("", "")
+    assert records.loads(UpdateInfo, b'{"schema":1,"txn":"t","digest":"d"}').session == "target"
 
 
 def test_key_with_a_default_may_be_left_out() -> None:

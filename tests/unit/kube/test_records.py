@@ -9,7 +9,7 @@ import pytest
 
 from apifront import api_front
 from localcluster.waiting import eventually
-from weightrollout.api.spec import Weights
+from weightrollout.api.spec import Draft, Weights
 from weightrollout.clock import SystemClock
 from weightrollout.kube.configmaps import Stable, publish_stable, stable_source, trim_stable
 from weightrollout.kube.errors import Conflict
@@ -62,16 +62,31 @@ def test_pod_that_was_never_seen_by_a_kubelet_is_pending_and_not_ready() -> None
 
 @pytest.mark.parametrize("digest", [None, DIGEST])
 @pytest.mark.parametrize("metadata", ["", "Ignore"])
+@pytest.mark.parametrize(
+    "draft", [None, {"from": "Target"}, {"uri": "file:///d/", "digest": DIGEST}]
+)
 def test_revision_data_is_the_form_that_its_name_was_hashed_from(
-    digest: str | None, metadata: str
+    digest: str | None, metadata: str, draft: dict[str, str] | None
 ) -> None:
     given: dict[str, Any] = {"version": "v1", "uri": "file:///m/"}
     if digest:
         given["digest"] = digest
     if metadata:
         given["metadata"] = metadata
-    data = canonical_data(Content("v1", "file:///m/", digest or "", metadata))
+    if draft:
+        given["draft"] = draft
+    read = Draft.model_validate(draft) if draft else None
+    data = canonical_data(Content("v1", "file:///m/", digest or "", metadata, read))
     assert data == json.loads(canonical(Weights(**given)))
+    body = {"metadata": META, "data": data, "revision": 1}
+    assert trim_revision(body).draft == read
+
+
+@pytest.mark.parametrize("draft", ["x", {}, {"from": "Elsewhere"}, {"uri": "file:///d/"}, []])
+def test_revision_whose_draft_cannot_be_read_is_not_ours(draft: Any) -> None:
+    weights = {"version": "v1", "uri": "file:///m/", "draft": draft}
+    body = {"metadata": META, "data": {"schema": 1, "weights": weights}, "revision": 1}
+    assert trim_revision(body).version == ""
 
 
 async def test_a_revision_that_ignores_metadata_stays_one_when_it_is_written_again(

@@ -3,7 +3,7 @@
 import pytest
 
 from planning.worlds import digest, serving, spec, weights, world_of
-from weightrollout.api.spec import Metadata, Weights
+from weightrollout.api.spec import FROM_TARGET, Metadata, Weights
 from weightrollout.rollout.actions import Announce, RecordRevision
 from weightrollout.rollout.fleet import Verdict
 from weightrollout.rollout.plan import plan
@@ -19,6 +19,16 @@ def test_canonical_form_never_changes() -> None:
     )
     assert revision_name("chat", given) == "chat-47d88fc234"
     assert revision_name("chat", weights("v1")) == "chat-04f65f121c"
+
+
+def test_draft_counts_only_where_it_is_given() -> None:
+    given = weights("v1").model_copy(update={"draft": FROM_TARGET})
+    asked = Weights.model_validate(given.model_dump(by_alias=True, exclude_none=True))
+    assert canonical(asked) == (
+        '{"schema":1,"weights":{"draft":{"from":"Target"},'
+        '"uri":"file:///models/v1/","version":"v1"}}'
+    )
+    assert revision_name("chat", asked) != revision_name("chat", weights("v1"))
 
 
 def test_fields_that_the_user_left_out_do_not_count() -> None:

@@ -4,9 +4,20 @@ from dataclasses import replace
 
 from weightrollout.api.spec import PauseMode
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
+from weightrollout.swap.book import degraded
 from weightrollout.swap.events import Answered, Blind, Event, Failed, Saw, Time
-from weightrollout.swap.machine import advance, begin, phase, recover
-from weightrollout.swap.records import Answer, Content, Failure, Holds, Step, SwapRequest, SwapState
+from weightrollout.swap.machine import advance, begin, recover
+from weightrollout.swap.phases import phase
+from weightrollout.swap.records import (
+    Answer,
+    Content,
+    DraftLoad,
+    Failure,
+    Holds,
+    Step,
+    SwapRequest,
+    SwapState,
+)
 
 OLD = Content("rev-1", "v1", "file:///v1", "sha256:" + "1" * 64)
 NEW = Content("rev-2", "v2", "file:///v2", "sha256:" + "2" * 64)
@@ -30,10 +41,21 @@ def saw(*, paused: bool, version: str = "v1", instance: str = "engine-1") -> Saw
 
 
 def play(*events: Event, last_good: Content | None = OLD, time: Time = Time.IN_TIME) -> SwapState:
-    state = begin(request(last_good), "engine-1")
+    return on(begin(request(last_good), "engine-1"), *events, time=time)
+
+
+def on(state: SwapState, *events: Event, time: Time = Time.IN_TIME) -> SwapState:
     for event in events:
         state = advance(state, event, time)
     return state
+
+
+def with_draft(*events: Event, digest: str = NEW.digest) -> SwapState:
+    """From the confirmed Finish of the target on: the next call is DraftStart."""
+    drafts = (DraftLoad("mtp", digest), DraftLoad("mtp", OLD.digest))
+    asked = replace(request(), target_draft=drafts[0], last_good_draft=drafts[1])
+    committed = saw(paused=True, version="v2")
+    return on(begin(asked, "engine-1"), *TO_FINISH, OK, committed, *events)
 
 
 PAUSED = saw(paused=True)
@@ -197,3 +219,87 @@ def test_attempt_counts_from_the_moment_pause_may_have_been_sent() -> None:
 def test_ended_swap_is_not_recovered() -> None:
     state = replace(play(*TO_PROMPTS), outcome=Outcome.COMMITTED)
     assert recover(state) is state
+
+
+WHOLE_PAUSED = saw(paused=True, version="v2")
+WHOLE_RUNNING = saw(paused=False, version="v2")
+
+
+def test_draft_follows_the_committed_target_and_its_finish_is_not_read_back() -> None:
+    steps = [with_draft(*[OK] * count).step for count in range(5)]
+    assert steps == [
+        *(Step.DRAFT_START, Step.DRAFT_UPDATE, Step.DRAFT_RECEIPTS, Step.DRAFT_FINISH),
+        Step.RESUME,
+    ]
+    assert phase(with_draft()) is SwapPhase.DRAFTING
+    state = with_draft(OK, OK, OK, OK, OK, WHOLE_RUNNING, OK)
+    assert (state.outcome, degraded(state)) == (Outcome.COMMITTED, None)
+
+
+def test_failed_draft_is_closed_and_the_whole_target_resumed() -> None:
+    for before in range(4):
+        state = with_draft(*[OK] * before, failed())
+        assert state.holds is Holds.WHOLE
+        state = on(state, WHOLE_PAUSED)
+        assert state.step is Step.DRAFT_CLOSE
+        state = on(state, failed(), WHOLE_PAUSED)
+        assert state.step is Step.RESUME
+        state = on(state, OK, WHOLE_RUNNING, OK)
+        assert (state.outcome, state.failure) == (Outcome.COMMITTED, None)
+        note = degraded(state)
+        assert note is not None
+        assert (note.reason, note.message[:24]) == ("DraftFailed", "TransferFailed: scripted")
+
+
+def test_draft_that_was_loaded_wrongly_is_never_called_well() -> None:
+    state = with_draft(OK, OK, wrong("ReceiptsDiffer"), WHOLE_PAUSED)
+    assert (state.step, state.holds) == (Step.DRAFT_CLOSE, Holds.WHOLE)
+    assert state.draft_failure is not None
+    assert state.draft_failure.reason == "ReceiptsDiffer"
+
+
+def test_engine_that_someone_resumed_under_a_failed_draft_gets_no_second_resume() -> None:
+    state = with_draft(OK, failed(), WHOLE_RUNNING)
+    assert state.step is Step.DRAFT_CLOSE
+    assert on(state, OK, WHOLE_RUNNING).step is Step.PROMPTS
+
+
+def test_agent_that_died_in_the_drafts_session_gives_up_the_draft_alone() -> None:
+    state = on(recover(with_draft(OK)), WHOLE_PAUSED)
+    assert (state.step, state.holds, state.cycle) == (Step.DRAFT_CLOSE, Holds.WHOLE, 1)
+    assert state.draft_failure is not None
+    assert state.draft_failure.reason == "AgentRestarted"
+
+
+def test_draft_is_left_when_the_target_took_all_the_time() -> None:
+    drafts = replace(request(), target_draft=DraftLoad("mtp", NEW.digest))
+    state = on(begin(drafts, "engine-1"), *TO_FINISH)
+    state = on(state, OK, WHOLE_PAUSED, time=Time.LATE)
+    assert state.step is Step.RESUME
+    note = degraded(state)
+    assert note is not None
+    assert "PodDeadlineExceeded" in note.message
+
+
+def test_draft_that_is_not_to_be_loaded_costs_no_call_and_is_told() -> None:
+    state = with_draft(digest="")
+    assert state.step is Step.RESUME
+    note = degraded(state)
+    assert note is not None
+    assert note.reason == "DraftStale"
+
+
+def test_undone_swap_brings_the_old_draft_back_too() -> None:
+    asked = with_draft(OK, failed(), WHOLE_PAUSED, OK, WHOLE_PAUSED, OK, WHOLE_RUNNING)
+    undone = on(asked, wrong("VerifyFailed"), WHOLE_RUNNING, OK, PAUSED, OK, OK, OK, OK, OK, OK)
+    assert undone.step is Step.FINISH
+    assert undone.draft_failure is None, "what failed was the other draft"
+    state = on(undone, OK, saw(paused=True, version="v1"))
+    assert (state.step, state.draft) == (Step.DRAFT_START, DraftLoad("mtp", OLD.digest))
+    state = on(state, OK, OK, OK, OK, OK, saw(paused=False, version="v1"))
+    assert (state.outcome, degraded(state)) == (Outcome.UNDONE, None)
+
+
+def test_engine_that_died_in_the_drafts_session_ends_as_restarted() -> None:
+    other = saw(paused=False, version="default", instance="engine-2")
+    assert with_draft(OK, failed(), other).outcome is Outcome.RESTARTED

@@ -10,8 +10,10 @@ from weightrollout.api.swap import FailureClass
 from weightrollout.clock import SystemClock
 from weightrollout.handover import files, records
 from weightrollout.handover.records import (
+    DRAFT,
     Block,
     BlockSum,
+    DraftReport,
     EngineReport,
     ImageIndex,
     InitInfo,
@@ -20,6 +22,7 @@ from weightrollout.handover.records import (
     Prepared,
     RankImage,
     Receipt,
+    UpdateInfo,
 )
 from weightrollout.swap.backends.protocol import BackendError, Transfer
 from weightrollout.swap.backends.shared_memory import SharedMemory, forget_others
@@ -30,7 +33,7 @@ V2 = Content("rev-2", "v2", "file:///v2", "sha256:" + "2" * 64)
 TRANSFER = Transfer("cr/rev-2/pod/1", V2, "e-1")
 PLAN = LoadPlan(0, 4096, (Block("w", 0, 8, "direct", (Piece("w", 0, 0, 8),)),))
 REPORT = EngineReport(
-    0, 1, "e-1", "n", "0.33.0", "0.1.0", "m", {}, "", False, "", False, 0, 1, (), PLAN
+    0, 1, "e-1", "n", "0.33.0", "0.1.0", "m", {}, "", False, "", "", None, 0, 1, (), PLAN
 )
 SUMS = (BlockSum("w", 8, 7),)
 INDEX = ImageIndex(V2.digest, PLAN.plan_id(), (RankImage(0, 4096, SUMS),))
@@ -63,6 +66,59 @@ def write_receipt(folder: Path, record: Receipt) -> None:
 def test_plugin_is_told_where_the_image_lies(tmp_path: Path) -> None:
     info = records.loads(InitInfo, backend(tmp_path).init_info(TRANSFER))
     assert info == InitInfo(TRANSFER.id, V2.digest, files.region(V2.digest, PLAN.plan_id()))
+
+
+DRAFT_PLAN = LoadPlan(0, 4096, (Block("fc", 0, 8, "direct", (Piece("fc", 0, 0, 8),)),))
+DRAFT_DIGEST = "sha256:" + "d" * 64
+DRAFTING = replace(REPORT, speculative="eagle3", draft=DraftReport("eagle3", "d", (), DRAFT_PLAN))
+WITH_DRAFT = replace(TRANSFER, draft=DRAFT_DIGEST)
+DRAFT_RECEIPT = replace(
+    RECEIPT,
+    digest=DRAFT_DIGEST,
+    plan_id=DRAFT_PLAN.plan_id(),
+    names=("fc",),
+    blocks=(BlockSum("fc", 8, 9),),
+    session=DRAFT,
+)
+
+
+class TwoImages(OneImage):
+    def index(self, digest: str, plan_id: str) -> ImageIndex | None:
+        if (digest, plan_id) != (DRAFT_DIGEST, DRAFT_PLAN.plan_id()):
+            return super().index(digest, plan_id)
+        return ImageIndex(digest, plan_id, (RankImage(0, 4096, (BlockSum("fc", 8, 9),)),))
+
+
+def drafting(folder: Path) -> SharedMemory:
+    return SharedMemory(TwoImages(), folder, (DRAFTING,), SystemClock())
+
+
+def test_plugin_is_told_where_the_draft_lies_and_which_session_it_is(tmp_path: Path) -> None:
+    info = records.loads(InitInfo, drafting(tmp_path).init_info(WITH_DRAFT))
+    assert info.draft_digest == DRAFT_DIGEST
+    assert info.draft_region == files.region(DRAFT_DIGEST, DRAFT_PLAN.plan_id())
+    update = records.loads(UpdateInfo, drafting(tmp_path).update_info(WITH_DRAFT, session=DRAFT))
+    assert update == UpdateInfo(TRANSFER.id, DRAFT_DIGEST, DRAFT)
+    without = records.loads(InitInfo, drafting(tmp_path).init_info(TRANSFER))
+    assert (without.draft_digest, without.draft_region) == ("", "")
+
+
+def test_draft_without_an_image_is_refused_before_the_engine_is_asked(tmp_path: Path) -> None:
+    with pytest.raises(BackendError, match="NotStaged"):
+        drafting(tmp_path).init_info(replace(WITH_DRAFT, draft="sha256:" + "e" * 64))
+
+
+def test_draft_is_proven_by_the_receipts_of_its_own_session(tmp_path: Path) -> None:
+    draft_path = files.receipt(tmp_path, TRANSFER.id, 0, session=DRAFT)
+    write_receipt(tmp_path, RECEIPT)
+    with pytest.raises(BackendError, match="wrote no receipt"):
+        drafting(tmp_path).prove(WITH_DRAFT, session=DRAFT)
+    records.write(draft_path, replace(DRAFT_RECEIPT, session="target"))
+    with pytest.raises(BackendError, match="of the target's session"):
+        drafting(tmp_path).prove(WITH_DRAFT, session=DRAFT)
+    records.write(draft_path, DRAFT_RECEIPT)
+    drafting(tmp_path).prove(WITH_DRAFT, session=DRAFT)
+    drafting(tmp_path).prove(WITH_DRAFT)
 
 
 def test_weights_without_an_image_are_refused_before_the_engine_is_asked(tmp_path: Path) -> None:

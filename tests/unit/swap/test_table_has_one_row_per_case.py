@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from weightrollout.swap.records import Answer, Holds, Step
-from weightrollout.swap.table import CONFIRMED, ROWS, Case, Move, Sight, row_for
+from weightrollout.swap.table import CONFIRMED, DRAFT_STEPS, ROWS, Case, Move, Sight, row_for
 
 UNLABELLED = (Sight.RESTARTED, Sight.RUNNING, Sight.PAUSED)
 CALLS = {
@@ -14,9 +14,12 @@ CALLS = {
         *(Step.PAUSE, Step.CLOSE, Step.INIT, Step.PREPARED, Step.START),
         *(Step.UPDATE, Step.RECEIPTS, Step.FINISH, Step.LABEL),
     ),
-    Holds.WHOLE: (Step.RESUME, Step.PROMPTS),
+    Holds.WHOLE: (
+        *(Step.DRAFT_START, Step.DRAFT_UPDATE, Step.DRAFT_RECEIPTS),
+        *(Step.DRAFT_FINISH, Step.DRAFT_CLOSE, Step.RESUME, Step.PROMPTS),
+    ),
 }
-CHECKS = (Step.PREPARED, Step.RECEIPTS, Step.PROMPTS)
+CHECKS = (Step.PREPARED, Step.RECEIPTS, Step.DRAFT_RECEIPTS, Step.PROMPTS)
 
 
 def answers(step: Step) -> Iterator[Answer]:
@@ -60,6 +63,12 @@ def test_nothing_half_loaded_is_ever_resumed() -> None:
         and row_for(case).move is Move.GO_ON
     }
     assert proven == {Sight.PAUSED_LABELLED}
+
+
+def test_no_trouble_with_a_draft_touches_the_weights() -> None:
+    moves = {row_for(case).move for case in reachable() if case.step in DRAFT_STEPS}
+    harmless = {Move.GIVE_UP_DRAFT, Move.GO_ON, Move.RUNS_ALREADY, Move.END_RESTARTED}
+    assert moves == harmless
 
 
 def test_unreachable_case_is_a_hole_and_not_a_guess() -> None:

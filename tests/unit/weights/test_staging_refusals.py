@@ -255,5 +255,5 @@ def test_file_that_is_cut_after_its_header_was_read_is_a_changed_source(
     images = tmp_path / "images"
     images.mkdir()
     with pytest.raises(WeightsError, match="changed while it was read") as caught:
-        build.run(images, want=None, threads=2, progress=lambda _: None, cancelled=lambda: False)
+        build.run([images], want=None, threads=2, progress=lambda _: None, cancelled=lambda: False)
     assert caught.value.reason is Reason.SOURCE_CHANGED

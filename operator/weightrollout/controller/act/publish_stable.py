@@ -11,13 +11,14 @@ async def publish_stable(context: Context, action: PublishStable) -> None:
     """Raises Conflict: the watch brings the newer one, and the next plan is made from it."""
     world, ref = context.world, action.stable
     stable = Stable(
-        context.owner.uid,
-        context.fence.epoch,
-        ref.revision,
-        ref.version,
-        ref.uri,
-        ref.digest or "",
-        said_metadata(ref),
+        owner_uid=context.owner.uid,
+        epoch=context.fence.epoch,
+        revision=ref.revision,
+        version=ref.version,
+        uri=ref.uri,
+        digest=ref.digest or "",
+        metadata=said_metadata(ref),
+        draft=ref.draft,
     )
     context.guard()
     await write_stable(

@@ -30,10 +30,11 @@ async def record_revision(context: Context, action: RecordRevision) -> None:
     try:
         if read is None:
             content = Content(
-                ref.version,
-                ref.uri,
-                (ref.digest or "") if action.digest_given else "",
-                said_metadata(ref),
+                version=ref.version,
+                uri=ref.uri,
+                given_digest=(ref.digest or "") if action.digest_given else "",
+                metadata=said_metadata(ref),
+                draft=ref.draft,
             )
             await create_revision(
                 world.client,

@@ -1,5 +1,7 @@
 """Have an agent read weights while its engine serves. A second run joins the first one's work."""
 
+from dataclasses import replace
+
 import grpc.aio
 
 from weightrollout.controller.act.context import SHOWN_S, Context
@@ -29,4 +31,5 @@ async def stage(context: Context, action: Stage) -> None:
     )
     link.staged(staging_view(last, action.weights.revision))
     if not last.failure_class:
-        await link.until(lambda seen: last.digest in seen.staged, SHOWN_S)
+        found = replace(action.weights, digest=last.digest)
+        await link.until(lambda seen: seen.holds(found), SHOWN_S)

@@ -3,17 +3,19 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from weightrollout.handover.records import TARGET
 from weightrollout.swap.records import Answer, Content, Failure
 from weightrollout.weights.golden import Golden
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """One Init..Finish cycle."""
+    """One Init..Finish cycle, the draft's session included."""
 
     id: str
     content: Content
     instance: str
+    draft: str = ""  # digest of the checkpoint that the draft comes from; "": no such session
 
 
 class BackendError(Exception):
@@ -32,19 +34,19 @@ class Backend(Protocol):
         """JSON for InitWeightTransferEngine."""
         ...
 
-    def update_info(self, transfer: Transfer) -> bytes:
-        """JSON for UpdateWeights."""
+    def update_info(self, transfer: Transfer, *, session: str = TARGET) -> bytes:
+        """JSON for UpdateWeights in that session, "target" or "draft"."""
         ...
 
     async def prepared(self, transfer: Transfer, *, deadline_s: float) -> None:
-        """Return when every rank is ready to copy."""
+        """Return when every rank is ready to copy, the draft too where there is one."""
         ...
 
     def golden(self, transfer: Transfer) -> Golden | None:
         """What the weights' own checkpoint says they answer; None: nothing. The first time it reads
-        a file."""
+        a file. A draft says nothing: it never answers alone."""
         ...
 
-    def prove(self, transfer: Transfer) -> None:
-        """Return only if the engine is proven to hold exactly the staged bytes."""
+    def prove(self, transfer: Transfer, *, session: str = TARGET) -> None:
+        """Return only if that session is proven to have loaded exactly the staged bytes."""
         ...

@@ -3,18 +3,21 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol, Self, TypeVar
 
 from weightrollout.api.swap import FailureClass
 from weightrollout.clock import Clock
 from weightrollout.handover import files, records
 from weightrollout.handover.proof import disproof
 from weightrollout.handover.records import (
+    TARGET,
     EngineReport,
     HandoverError,
     ImageIndex,
     InitInfo,
+    LoadPlan,
     Prepared,
     Receipt,
     UpdateInfo,
@@ -53,25 +56,31 @@ class SharedMemory:
     ) -> None:
         self._images = images
         self._handover = handover
-        self._plans = tuple(report.plan for report in reports)
-        # Hashing a plan takes milliseconds: done here, while the engine serves.
-        self._plan_id = next((plan.plan_id() for plan in self._plans if plan.rank == 0), "")
+        self._target = _Wanted.of([report.plan for report in reports])
+        drafts = [report.draft.plan for report in reports if report.draft is not None]
+        self._draft = _Wanted.of(drafts)
         self._clock = clock
-        self._indexes: dict[str, ImageIndex] = {}
+        self._indexes: dict[tuple[str, str], ImageIndex] = {}
         self._goldens: dict[str, Golden | None] = {}
 
     def init_info(self, transfer: Transfer) -> bytes:
         digest = transfer.content.digest
-        self._index(transfer)
-        region = files.region(digest, self._plan_id)
-        return records.dumps(InitInfo(txn=transfer.id, digest=digest, region=region))
+        self._index(digest, self._target)
+        region = files.region(digest, self._target.plan_id)
+        if not transfer.draft:
+            return records.dumps(InitInfo(txn=transfer.id, digest=digest, region=region))
+        self._index(transfer.draft, self._draft)
+        draft_region = files.region(transfer.draft, self._draft.plan_id)
+        info = InitInfo(transfer.id, digest, region, transfer.draft, draft_region)
+        return records.dumps(info)
 
-    def update_info(self, transfer: Transfer) -> bytes:
-        return records.dumps(UpdateInfo(txn=transfer.id, digest=transfer.content.digest))
+    def update_info(self, transfer: Transfer, *, session: str = TARGET) -> bytes:
+        digest, _ = self._of(transfer, session)
+        return records.dumps(UpdateInfo(txn=transfer.id, digest=digest, session=session))
 
     async def prepared(self, transfer: Transfer, *, deadline_s: float) -> None:
         until = self._clock.monotonic() + deadline_s
-        waiting = {plan.rank for plan in self._plans}
+        waiting = {plan.rank for plan in self._target.plans}
         while True:
             waiting -= {rank for rank in waiting if self._is_prepared(transfer, rank)}
             if not waiting:
@@ -87,25 +96,27 @@ class SharedMemory:
     def golden(self, transfer: Transfer) -> Golden | None:
         digest = transfer.content.digest
         if digest not in self._goldens:
-            self._index(transfer)
+            self._index(digest, self._target)
             try:
-                self._goldens[digest] = self._images.golden(digest, self._plan_id)
+                self._goldens[digest] = self._images.golden(digest, self._target.plan_id)
             except WeightsError as error:
                 raise _not_staged(error.message) from error
         return self._goldens[digest]
 
-    def prove(self, transfer: Transfer) -> None:
-        index = self._index(transfer)
+    def prove(self, transfer: Transfer, *, session: str = TARGET) -> None:
+        digest, wanted = self._of(transfer, session)
+        index = self._index(digest, wanted)
         found = [
-            _read(Receipt, files.receipt(self._handover, transfer.id, plan.rank))
-            for plan in self._plans
+            _read(Receipt, files.receipt(self._handover, transfer.id, plan.rank, session=session))
+            for plan in wanted.plans
         ]
         wrong = disproof(
             [receipt for receipt in found if receipt is not None],
             index,
-            self._plans,
+            wanted.plans,
             txn=transfer.id,
             instance=transfer.instance,
+            session=session,
         )
         if wrong is not None:
             failure = Failure(FailureClass.WEIGHTS, "ReceiptsDiffer", wrong[:MAX_MESSAGE])
@@ -123,15 +134,35 @@ class SharedMemory:
             )
         return True
 
-    def _index(self, transfer: Transfer) -> ImageIndex:
-        digest = transfer.content.digest
-        index = self._indexes.get(digest)
-        if index is None and self._plan_id:  # without a report nothing is known to fit
-            index = self._images.index(digest, self._plan_id)
+    def _of(self, transfer: Transfer, session: str) -> tuple[str, "_Wanted"]:
+        """Digest and layout of what a session loads."""
+        if session == TARGET:
+            return transfer.content.digest, self._target
+        return transfer.draft, self._draft
+
+    def _index(self, digest: str, wanted: "_Wanted") -> ImageIndex:
+        key = (digest, wanted.plan_id)
+        index = self._indexes.get(key)
+        if index is None and wanted.plan_id:  # without a report nothing is known to fit
+            index = self._images.index(digest, wanted.plan_id)
         if index is None:
             raise _not_staged(f"{digest} has no image for this engine")
-        self._indexes[digest] = index
+        self._indexes[key] = index
         return index
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The layout of an image on all ranks."""
+
+    plans: tuple[LoadPlan, ...]
+    plan_id: str  # of rank 0; "" where nobody reported one
+
+    @classmethod
+    def of(cls, plans: Sequence[LoadPlan]) -> Self:
+        """Hashing a plan takes milliseconds: done once, while the engine serves."""
+        plan_id = next((plan.plan_id() for plan in plans if plan.rank == 0), "")
+        return cls(tuple(plans), plan_id)
 
 
 def _read(kind: type[T], path: Path) -> T | None:

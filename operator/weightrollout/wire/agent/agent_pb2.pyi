@@ -119,6 +119,7 @@ class Weights(_message.Message):
     URI_FIELD_NUMBER: _builtins.int
     DIGEST_FIELD_NUMBER: _builtins.int
     METADATA_FIELD_NUMBER: _builtins.int
+    DRAFT_FIELD_NUMBER: _builtins.int
     revision: _builtins.str
     """name of the ControllerRevision"""
     version: _builtins.str
@@ -127,6 +128,10 @@ class Weights(_message.Message):
     digest: _builtins.str
     """"sha256:<64 hex>" """
     metadata: Global___Metadata.ValueType
+    @_builtins.property
+    def draft(self) -> Global___Draft:
+        """absent: what the same checkpoint holds, if it does"""
+
     def __init__(
         self,
         *,
@@ -135,14 +140,43 @@ class Weights(_message.Message):
         uri: _builtins.str = ...,
         digest: _builtins.str = ...,
         metadata: Global___Metadata.ValueType = ...,
+        draft: Global___Draft | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["draft", b"draft"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "metadata", b"metadata", "revision", b"revision", "uri", b"uri", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "draft", b"draft", "metadata", b"metadata", "revision", b"revision", "uri", b"uri", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Weights: _TypeAlias = Weights  # noqa: Y015
+
+@_typing.final
+class Draft(_message.Message):
+    """spec.weights.draft: where the weights of the engine's speculative draft come from."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FROM_TARGET_FIELD_NUMBER: _builtins.int
+    URI_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    from_target: _builtins.bool
+    """the same checkpoint; else the two below"""
+    uri: _builtins.str
+    digest: _builtins.str
+    def __init__(
+        self,
+        *,
+        from_target: _builtins.bool = ...,
+        uri: _builtins.str = ...,
+        digest: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "from_target", b"from_target", "uri", b"uri"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Draft: _TypeAlias = Draft  # noqa: Y015
 
 @_typing.final
 class HelloRequest(_message.Message):
@@ -217,6 +251,9 @@ class AgentState(_message.Message):
     INCOMPATIBLE_REASON_FIELD_NUMBER: _builtins.int
     INCOMPATIBLE_MESSAGE_FIELD_NUMBER: _builtins.int
     PAUSED_FIELD_NUMBER: _builtins.int
+    DRAFTS_STAGED_FIELD_NUMBER: _builtins.int
+    DEGRADED_REASON_FIELD_NUMBER: _builtins.int
+    DEGRADED_MESSAGE_FIELD_NUMBER: _builtins.int
     agent_version: _builtins.str
     ready: _builtins.bool
     """what the readiness port answers now"""
@@ -229,6 +266,9 @@ class AgentState(_message.Message):
     """why this engine cannot be swapped at all; empty when it can"""
     incompatible_message: _builtins.str
     paused: _builtins.bool
+    degraded_reason: _builtins.str
+    """the weights in `serving` are right, and their draft is not"""
+    degraded_message: _builtins.str
     @_builtins.property
     def fence(self) -> Global___Fence:
         """highest seen; empty before the first Hello"""
@@ -263,6 +303,10 @@ class AgentState(_message.Message):
 
     @_builtins.property
     def attempts(self) -> _containers.RepeatedCompositeFieldContainer[Global___Attempts]: ...
+    @_builtins.property
+    def drafts_staged(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """digests with an image that fits this engine's draft"""
+
     def __init__(
         self,
         *,
@@ -284,10 +328,13 @@ class AgentState(_message.Message):
         incompatible_reason: _builtins.str = ...,
         incompatible_message: _builtins.str = ...,
         paused: _builtins.bool = ...,
+        drafts_staged: _abc.Iterable[_builtins.str] | None = ...,
+        degraded_reason: _builtins.str = ...,
+        degraded_message: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["engine", b"engine", "fence", b"fence", "last_good", b"last_good", "reservation", b"reservation", "serving", b"serving", "staging", b"staging", "told", b"told", "transaction", b"transaction"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_version", b"agent_version", "attempts", b"attempts", "engine", b"engine", "fence", b"fence", "incompatible_message", b"incompatible_message", "incompatible_reason", b"incompatible_reason", "last_good", b"last_good", "not_ready_message", b"not_ready_message", "not_ready_reason", b"not_ready_reason", "paused", b"paused", "poisoned", b"poisoned", "ready", b"ready", "reservation", b"reservation", "serving", b"serving", "staged", b"staged", "staging", b"staging", "told", b"told", "transaction", b"transaction"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_version", b"agent_version", "attempts", b"attempts", "degraded_message", b"degraded_message", "degraded_reason", b"degraded_reason", "drafts_staged", b"drafts_staged", "engine", b"engine", "fence", b"fence", "incompatible_message", b"incompatible_message", "incompatible_reason", b"incompatible_reason", "last_good", b"last_good", "not_ready_message", b"not_ready_message", "not_ready_reason", b"not_ready_reason", "paused", b"paused", "poisoned", b"poisoned", "ready", b"ready", "reservation", b"reservation", "serving", b"serving", "staged", b"staged", "staging", b"staging", "told", b"told", "transaction", b"transaction"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -303,6 +350,7 @@ class EngineState(_message.Message):
     WEIGHT_VERSION_FIELD_NUMBER: _builtins.int
     MODEL_FIELD_NUMBER: _builtins.int
     BASELINE_FIELD_NUMBER: _builtins.int
+    DRAFT_FIELD_NUMBER: _builtins.int
     reachable: _builtins.bool
     instance: _builtins.str
     """ServerInfo.instance_id"""
@@ -312,6 +360,8 @@ class EngineState(_message.Message):
     model: _builtins.str
     baseline: _builtins.bool
     """this instance was never touched since its start"""
+    draft: _builtins.bool
+    """it has a speculative draft whose weights can be loaded"""
     def __init__(
         self,
         *,
@@ -321,10 +371,11 @@ class EngineState(_message.Message):
         weight_version: _builtins.str = ...,
         model: _builtins.str = ...,
         baseline: _builtins.bool = ...,
+        draft: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["baseline", b"baseline", "engine_version", b"engine_version", "instance", b"instance", "model", b"model", "reachable", b"reachable", "weight_version", b"weight_version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["baseline", b"baseline", "draft", b"draft", "engine_version", b"engine_version", "instance", b"instance", "model", b"model", "reachable", b"reachable", "weight_version", b"weight_version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
