@@ -10,7 +10,7 @@ from weightrollout.agent import wire_form
 from weightrollout.agent.reasons import Refused
 from weightrollout.agent.stable import Stable as ReadStable
 from weightrollout.api.names import STABLE_KEY
-from weightrollout.api.spec import FROM_TARGET, Draft
+from weightrollout.api.spec import FROM_TARGET, Draft, Metadata
 from weightrollout.controller.calls import wire_weights
 from weightrollout.controller.observe import NotUnderstood, agent_view, ref_of
 from weightrollout.kube.configmaps import Stable, stable_text, trim_stable
@@ -23,11 +23,12 @@ OWN = Draft.model_validate({"uri": "file:///d/", "digest": "sha256:" + "d" * 64}
 DRAFTS = [None, FROM_TARGET, OWN]
 
 
+@pytest.mark.parametrize("metadata", Metadata)
 @pytest.mark.parametrize("draft", DRAFTS)
-def test_draft_goes_to_the_agent_and_back(draft: Draft | None) -> None:
-    ref = Ref("chat-1", "v1", "file:///m/", DIGEST, draft=draft)
+def test_draft_goes_to_the_agent_and_back(draft: Draft | None, metadata: Metadata) -> None:
+    ref = Ref("chat-1", "v1", "file:///m/", DIGEST, metadata, draft)
     content = wire_form.content(wire_weights(ref))
-    assert content == Content("chat-1", "v1", "file:///m/", DIGEST, draft=draft)
+    assert content == Content("chat-1", "v1", "file:///m/", DIGEST, metadata, draft)
     assert ref_of(wire_form.weights(content)) == ref
 
 
@@ -55,17 +56,20 @@ def test_what_an_agent_says_of_its_draft_is_seen() -> None:
     assert seen.engine.draft
 
 
+@pytest.mark.parametrize("metadata", Metadata)
 @pytest.mark.parametrize("draft", DRAFTS)
 def test_pods_find_the_draft_of_the_stable_version_without_the_operator(
-    tmp_path: Path, draft: Draft | None
+    tmp_path: Path, draft: Draft | None, metadata: Metadata
 ) -> None:
-    text = stable_text(Stable("cr", 3, "chat-1", "v1", "file:///m/", DIGEST, draft=draft))
+    said = "" if metadata is Metadata.REQUIRE else "Ignore"
+    text = stable_text(Stable("cr", 3, "chat-1", "v1", "file:///m/", DIGEST, said, draft))
     assert ("draft" in json.loads(text)) == (draft is not None)
     (tmp_path / STABLE_KEY).write_text(text)
-    content = Content("chat-1", "v1", "file:///m/", DIGEST, draft=draft)
+    content = Content("chat-1", "v1", "file:///m/", DIGEST, metadata, draft)
     assert agent_stable.read(tmp_path) == ReadStable(content, "cr", 3)
-    metadata = {"name": "chat.weightrollout", "uid": "u", "resourceVersion": "1"}
-    assert trim_stable({"metadata": metadata, "data": {STABLE_KEY: text}}).draft == draft
+    about = {"name": "chat.weightrollout", "uid": "u", "resourceVersion": "1"}
+    read = trim_stable({"metadata": about, "data": {STABLE_KEY: text}})
+    assert (read.metadata, read.draft) == (said, draft)
 
 
 def test_draft_that_cannot_be_read_takes_no_pod_out(tmp_path: Path) -> None:
