@@ -99,6 +99,19 @@ def test_staged_memory_lives_as_long_as_the_transfer_and_threads_go_with_it() ->
     assert watched() is None
 
 
+def test_an_idle_thread_does_not_hold_what_it_worked_on() -> None:
+    class Work:
+        def __call__(self) -> None:
+            pass
+
+    crew, work = Crew(2), Work()
+    watched = weakref.ref(work)
+    crew.run(work, stop=lambda: None)
+    del work
+    assert eventually(lambda: watched() is None)
+    crew.close()
+
+
 def test_one_thread_needs_no_helper() -> None:
     before = helpers()
     transfer = Transfer.prepare([Pair(torch.zeros(3), torch.ones(3))], threads=1)

@@ -43,6 +43,15 @@ def test_one_ring_serves_main_and_draft_one_after_the_other() -> None:
     assert bool((draft == 4).all())
 
 
+def test_one_element_of_a_strided_tensor_passes_as_bytes() -> None:
+    """Torch calls it contiguous and yet refuses to look at its bytes."""
+    live = torch.zeros(2, 3)
+    transfer = Transfer.prepare([Pair(live[1:, ::3], torch.ones(1, 1))], ring=ring(LazyStream()))
+    transfer.run()
+    transfer.close()
+    assert live.tolist() == [[0, 0, 0], [1, 0, 0]]
+
+
 class Breaks(LazyStream):
     """A device that reports an error at the third buffer, or only at the end."""
 
