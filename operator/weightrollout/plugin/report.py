@@ -9,7 +9,8 @@ from typing import Any
 import torch
 
 import weightrollout
-from weightrollout.handover.records import EngineReport, LoadPlan, TensorFact
+from weightrollout.handover.fields import file_fields
+from weightrollout.handover.records import DraftReport, EngineReport, LoadPlan, TensorFact
 from weightrollout.plugin import memory
 from weightrollout.weights import digest
 
@@ -22,6 +23,7 @@ def report_of(
     boot_nonce: str,
     facts: tuple[TensorFact, ...],
     plan: LoadPlan,
+    draft: DraftReport | None,
     refusal: tuple[str, str],
 ) -> EngineReport:
     import vllm
@@ -38,14 +40,21 @@ def report_of(
         quantisation=vllm_config.model_config.quantization or "",
         eplb=_flag(vllm_config, "parallel_config", "enable_eplb"),
         kv_connector=_kv_connector(vllm_config),
-        draft=vllm_config.speculative_config is not None,
+        speculative=_speculative(vllm_config),
+        draft=draft,
         loras=0,  # loaded ones are asked of the engine; at load there is none
         free_bytes=free_bytes(vllm_config),
         tensors=facts,
         plan=plan,
         refusal_reason=refusal[0],
         refusal_message=refusal[1],
+        file_fields=_file_fields(vllm_config),
     )
+
+
+def draft_of(vllm_config: Any, facts: tuple[TensorFact, ...], plan: LoadPlan) -> DraftReport:
+    config = vllm_config.speculative_config
+    return DraftReport(str(config.method), str(config.draft_model_config.model), facts, plan)
 
 
 def place(vllm_config: Any) -> tuple[int, int]:
@@ -67,6 +76,16 @@ def free_bytes(vllm_config: Any) -> int | None:
 def _file_hashes(vllm_config: Any) -> dict[str, str]:
     folder = Path(vllm_config.model_config.model)
     return digest.metadata_hashes(folder) if folder.is_dir() else {}
+
+
+def _file_fields(vllm_config: Any) -> dict[str, dict[str, str]]:
+    folder = Path(vllm_config.model_config.model)
+    return file_fields(folder) if folder.is_dir() else {}
+
+
+def _speculative(vllm_config: Any) -> str:
+    config = vllm_config.speculative_config
+    return "" if config is None else str(config.method)
 
 
 def _flag(config: Any, *names: str) -> bool | None:
