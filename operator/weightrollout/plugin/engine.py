@@ -12,6 +12,7 @@ import os
 import secrets
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ from vllm.distributed.weight_transfer.base import (
 
 from weightrollout.handover import files, records
 from weightrollout.handover.records import (
+    DRAFT,
     TARGET,
     HandoverError,
     InitInfo,
@@ -62,10 +64,19 @@ class Update(WeightTransferUpdateInfo):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Ready:
-    """A prepared transaction."""
+class Side:
+    """The target or the draft of this engine, and how one rank of it is filled."""
 
-    info: InitInfo
+    subject: Subject
+    path: str
+    plan: LoadPlan
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Ready:
+    """A prepared session."""
+
+    digest: str
     path: LoadPath
     receipt: Receipt  # complete but for the time
 
@@ -82,11 +93,10 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
         self._staging = Path(_volume(STAGING))
         self._rank, self._world = report.place(vllm_config)
         self._lock = threading.Lock()
-        self._ready: Ready | None = None
         self._newest = ""  # transaction of the newest Init: an older thread must not overwrite it
+        self._ready: dict[str, Ready] = {}  # by session, all of one transaction
         self._active: LoadPath | None = None
-        self._subject: Subject | None = None
-        self._plan = LoadPlan(self._rank, 0, ())
+        self._sides: dict[str, Side] = {}
         self._announce()
         exit_watch.watch(self._handover, vllm_config.instance_id)
 
@@ -101,7 +111,7 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
             if why:
                 raise SubjectError("EngineUntested", why)
             with torch.no_grad():
-                self._subject = self._understand()
+                self._understand()
         except SubjectError as error:
             refusal = (error.reason, str(error))
         except Exception as error:  # a bug of ours must not keep an engine from serving
@@ -109,28 +119,44 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
             refusal = ("PluginCrashed", repr(error))
         if refusal[0]:
             log.warning("weightrollout: this engine cannot be swapped: %s: %s", *refusal)
+            self._sides.clear()
+        target, draft = self._sides.get(TARGET), self._sides.get(DRAFT)
         found = report.report_of(
             self.vllm_config,
             rank=self._rank,
             world_size=self._world,
             boot_nonce=secrets.token_hex(8),
-            facts=self._subject.facts if self._subject else (),
-            plan=self._plan,
+            facts=target.subject.facts if target else (),
+            plan=target.plan if target else LoadPlan(self._rank, 0, ()),
+            draft=report.draft_of(self.vllm_config, draft.subject.facts, draft.plan)
+            if draft
+            else None,
             refusal=refusal,
         )
         records.write(files.report(self._handover, self._rank), found)
 
-    def _understand(self) -> Subject:
-        subject = Subject.of(
-            self.model, self.model_config, recording.record_of(self.model), whole=True
-        )
+    def _understand(self) -> None:
+        """Raises SubjectError. A draft that is not understood stays as it is: that costs speed."""
+        self._sides[TARGET] = self._side(self.model, self.model_config, whole=True)
+        speculative = self.vllm_config.speculative_config
+        drafts = recording.others(self.model)
+        if speculative is None or speculative.draft_model_config is None or len(drafts) != 1:
+            return
+        config = speculative.draft_model_config
+        shared = config.model == self.model_config.model
+        try:
+            self._sides[DRAFT] = self._side(drafts[0], config, whole=not shared)
+        except SubjectError as error:
+            log.warning("weightrollout: the draft stays as it is: %s", error)
+
+    def _side(self, model: nn.Module, model_config: Any, *, whole: bool) -> Side:
+        subject = Subject.of(model, model_config, recording.record_of(model), whole=whole)
         path = subject.path(
             os.environ.get(FORCED_PATH, ""),
             report.free_bytes(self.vllm_config),
             by_reference=_by_reference(self.vllm_config),
         )
-        self._plan = subject.plan(self._rank, path)
-        return subject
+        return Side(subject, path, subject.plan(self._rank, path))
 
     def _remove_old_answers(self) -> None:
         """Of this rank, by earlier processes: the other ranks remove their own."""
@@ -155,27 +181,31 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
         """Answers at once; `prepared` tells when and how it ended."""
         info = init_info.info
         with self._lock:
-            self._ready = None
+            self._ready = {}
             self._newest = info.txn
         threading.Thread(
             target=self._prepare, args=(info,), name="weightrollout-prepare", daemon=True
         ).start()
 
     def start_weight_update(self) -> None:
-        with self._lock:
-            ready = self._ready
+        session = TARGET if self.model is self._default_model else DRAFT
+        ready = self._ready.get(session)
         if ready is None:
-            raise RuntimeError("no transaction is prepared in this process: send Init first")
+            raise RuntimeError(f"no {session} is prepared in this process: send Init first")
         self._active = ready.path
         ready.path.start()
 
     def update_weights(self, update_info: dict[str, Any]) -> None:
         info = self.parse_update_info(update_info).info
-        if info.session != TARGET:
-            raise RuntimeError(f"this plugin loads no {info.session}: its weights stay as they are")
-        ready = self._ready
-        if ready is None or (ready.info.txn, ready.info.digest) != (info.txn, info.digest):
-            raise RuntimeError(f"transaction {info.txn} is not prepared for {info.digest}")
+        ready = self._ready.get(info.session)
+        if (
+            ready is None
+            or ready.path is not self._active
+            or (ready.receipt.txn, ready.digest) != (info.txn, info.digest)
+        ):
+            raise RuntimeError(
+                f"{info.session} of transaction {info.txn} is not prepared for {info.digest}"
+            )
         begun = time.monotonic()
         heal(ready.path.subject.model)
         ready.path.guard()
@@ -184,7 +214,8 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
             torch.accelerator.synchronize()
         millis = 1000 * (time.monotonic() - begun)
         receipt = dataclasses.replace(ready.receipt, millis=millis)
-        records.write(files.receipt(self._handover, info.txn, self._rank), receipt)
+        path = files.receipt(self._handover, info.txn, self._rank, session=info.session)
+        records.write(path, receipt)
 
     def receive_weights(self, update_info: Update) -> None:
         raise NotImplementedError("update_weights does it all")
@@ -197,7 +228,7 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
 
     def shutdown(self) -> None:
         with self._lock:
-            self._ready, self._newest = None, ""
+            self._ready, self._newest = {}, ""
 
     # -- the thread of a preparation ----------------------------------------------------------
 
@@ -206,7 +237,11 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
         if cores:
             os.sched_setaffinity(0, cores)  # of this thread: the worker's own core stays free
         try:
-            ready = self._made_ready(info)
+            ready = {TARGET: self._made_ready(info.txn, TARGET, info.digest, info.region)}
+            if info.draft_digest:
+                ready[DRAFT] = self._made_ready(
+                    info.txn, DRAFT, info.draft_digest, info.draft_region
+                )
         except (RegionError, SubjectError) as error:
             return self._answer(info, error.reason, str(error))
         except ShadowError as error:
@@ -222,41 +257,38 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
             self._ready = ready
         return self._answer(info, "", "")
 
-    def _made_ready(self, info: InitInfo) -> Ready:
-        if self._subject is None:
-            raise SubjectError("EngineIncompatible", "this engine's report says why")
-        path_name = self._plan.blocks[0].path if self._plan.blocks else "direct"
-        facts = {fact.name: fact for fact in self._subject.facts}
-        region = Region(self._staging / info.region, info.digest, self._plan, facts)
+    def _made_ready(self, txn: str, session: str, digest: str, region_name: str) -> Ready:
+        side = self._sides.get(session)
+        if side is None:
+            raise SubjectError("EngineIncompatible", f"this engine reported no {session}")
+        facts = {fact.name: fact for fact in side.subject.facts}
+        region = Region(self._staging / region_name, digest, side.plan, facts)
         region.populate()
         sums = region.sums()
-        path = PATHS[path_name](self._subject, region, self._process)
+        path = PATHS[side.path](side.subject, region, partial(self._process, side.subject))
         with torch.no_grad():
             path.prepare()
-        return Ready(
-            info,
-            path,
-            Receipt(
-                txn=info.txn,
-                rank=self._rank,
-                instance=self.vllm_config.instance_id,
-                digest=info.digest,
-                plan_id=Path(info.region).name,
-                names=tuple(sorted(self._plan.consumed())),
-                blocks=sums,
-                pointers_ok=True,
-                path=path_name,
-                millis=0.0,
-            ),
+        receipt = Receipt(
+            txn=txn,
+            rank=self._rank,
+            instance=self.vllm_config.instance_id,
+            digest=digest,
+            plan_id=Path(region_name).name,
+            names=tuple(sorted(side.plan.consumed())),
+            blocks=sums,
+            pointers_ok=True,
+            path=side.path,
+            millis=0.0,
+            session=session,
         )
+        return Ready(digest, path, receipt)
 
-    def _process(self, model: nn.Module) -> None:
+    def _process(self, subject: Subject, model: nn.Module) -> None:
         from vllm.config import set_current_vllm_config
         from vllm.model_executor.model_loader.utils import process_weights_after_loading
 
-        assert self._subject is not None
         with set_current_vllm_config(self.vllm_config):
-            process_weights_after_loading(model, self._subject.model_config, self.device)
+            process_weights_after_loading(model, subject.model_config, self.device)
 
     def _answer(self, info: InitInfo, reason: str, message: str) -> None:
         if reason:

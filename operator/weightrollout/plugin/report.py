@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 import weightrollout
-from weightrollout.handover import fields
-from weightrollout.handover.records import EngineReport, LoadPlan, TensorFact
+from weightrollout.handover.fields import file_fields
+from weightrollout.handover.records import DraftReport, EngineReport, LoadPlan, TensorFact
 from weightrollout.plugin import memory
 from weightrollout.weights import digest
 
@@ -23,6 +23,7 @@ def report_of(
     boot_nonce: str,
     facts: tuple[TensorFact, ...],
     plan: LoadPlan,
+    draft: DraftReport | None,
     refusal: tuple[str, str],
 ) -> EngineReport:
     import vllm
@@ -40,7 +41,7 @@ def report_of(
         eplb=_flag(vllm_config, "parallel_config", "enable_eplb"),
         kv_connector=_kv_connector(vllm_config),
         speculative=_speculative(vllm_config),
-        draft=None,  # a method with weights is told as one whose draft stays as it is
+        draft=draft,
         loras=0,  # loaded ones are asked of the engine; at load there is none
         free_bytes=free_bytes(vllm_config),
         tensors=facts,
@@ -49,6 +50,11 @@ def report_of(
         refusal_message=refusal[1],
         file_fields=_file_fields(vllm_config),
     )
+
+
+def draft_of(vllm_config: Any, facts: tuple[TensorFact, ...], plan: LoadPlan) -> DraftReport:
+    config = vllm_config.speculative_config
+    return DraftReport(str(config.method), str(config.draft_model_config.model), facts, plan)
 
 
 def place(vllm_config: Any) -> tuple[int, int]:
@@ -74,12 +80,12 @@ def _file_hashes(vllm_config: Any) -> dict[str, str]:
 
 def _file_fields(vllm_config: Any) -> dict[str, dict[str, str]]:
     folder = Path(vllm_config.model_config.model)
-    return fields.file_fields(folder) if folder.is_dir() else {}
+    return file_fields(folder) if folder.is_dir() else {}
 
 
-def _speculative(vllm_config: Any) -> str | None:
+def _speculative(vllm_config: Any) -> str:
     config = vllm_config.speculative_config
-    return "" if config is None else config.method
+    return "" if config is None else str(config.method)
 
 
 def _flag(config: Any, *names: str) -> bool | None:
