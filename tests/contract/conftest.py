@@ -1,6 +1,7 @@
 """The engine under test. `engine` is shared and handed back settled; `own_engine` may be broken."""
 
-from collections.abc import AsyncIterator, Callable
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -9,9 +10,59 @@ from pathlib import Path
 import pytest
 
 import checkpoints
-from contract.under_test import EngineUnderTest, simulated
+from contract.under_test import SUBJECTS, EngineUnderTest, Subject, Unavailable, started
 
 StartEngine = Callable[..., AbstractAsyncContextManager[EngineUnderTest]]
+
+_unavailable = pytest.StashKey[dict[str, str]]()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Obtain the subjects here, where no test's time limit counts what takes minutes once."""
+    missing = session.config.stash.setdefault(_unavailable, {})
+    if session.config.option.collectonly:
+        return
+    wanted = {
+        item.callspec.params["subject"].name
+        for item in session.items
+        if isinstance(item, pytest.Function) and "subject" in _parameters(item)
+    }
+    for subject in SUBJECTS:
+        if subject.name in wanted:
+            try:
+                subject.obtain()
+            except Unavailable as why:
+                missing[subject.name] = str(why)
+
+
+def _parameters(item: pytest.Function) -> Mapping[str, object]:
+    return item.callspec.params if hasattr(item, "callspec") else {}
+
+
+@pytest.fixture(scope="session", params=SUBJECTS, ids=lambda subject: subject.name)
+def subject(request: pytest.FixtureRequest) -> Subject:
+    """Each test runs once for each of them."""
+    chosen: Subject = request.param
+    why = request.config.stash[_unavailable].get(chosen.name)
+    if why is None:
+        return chosen
+    if os.environ.get("WEIGHTROLLOUT_REQUIRE_ALL_TIERS") == "1":
+        pytest.fail(f"WEIGHTROLLOUT_REQUIRE_ALL_TIERS=1, and {chosen.name} can't be had: {why}")
+    pytest.skip(f"{chosen.name} can't be had: {why}")
+
+
+@pytest.fixture(autouse=True)
+def _shown(request: pytest.FixtureRequest) -> None:
+    """Skip what this subject can't show, by the name of what it can't."""
+    if "subject" not in request.fixturenames:
+        return
+    chosen: Subject = request.getfixturevalue("subject")
+    for mark in request.node.iter_markers("needs"):
+        if why := chosen.cannot(frozenset(mark.args)):
+            pytest.skip(why)
+    for mark in request.node.iter_markers("seen"):
+        if chosen.versions.isdisjoint(mark.args):
+            pytest.skip(f"seen in vLLM {', '.join(mark.args)}; this is {max(chosen.versions)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +88,9 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
 
 @pytest.fixture(scope="session")
 async def shared_engine(
-    tmp_path_factory: pytest.TempPathFactory, pair: Pair
+    subject: Subject, tmp_path_factory: pytest.TempPathFactory, pair: Pair
 ) -> AsyncIterator[EngineUnderTest]:
-    async with simulated(tmp_path_factory.mktemp("engine"), pair.a) as engine:
+    async with started(subject, tmp_path_factory.mktemp("engine"), pair.a) as engine:
         yield engine
 
 
@@ -51,13 +102,15 @@ async def engine(shared_engine: EngineUnderTest, pair: Pair) -> EngineUnderTest:
 
 
 @pytest.fixture
-async def own_engine(tmp_path: Path, pair: Pair) -> AsyncIterator[EngineUnderTest]:
+async def own_engine(
+    subject: Subject, tmp_path: Path, pair: Pair
+) -> AsyncIterator[EngineUnderTest]:
     """A fresh engine for a test that breaks it."""
-    async with simulated(tmp_path, pair.a) as engine:
+    async with started(subject, tmp_path, pair.a) as engine:
         yield engine
 
 
 @pytest.fixture
-def start_engine(tmp_path: Path, pair: Pair) -> StartEngine:
+def start_engine(subject: Subject, tmp_path: Path, pair: Pair) -> StartEngine:
     """`async with start_engine(backend="")`: a fresh engine started in another way."""
-    return partial(simulated, tmp_path, checkpoint=pair.a)
+    return partial(started, subject, tmp_path, checkpoint=pair.a)
