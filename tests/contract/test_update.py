@@ -7,9 +7,9 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 import checkpoints
 from contract.conftest import Pair, StartEngine
-from contract.under_test import CALL_S, EngineUnderTest, eventually
+from contract.under_test import CALL_S, Can, EngineUnderTest, eventually, needs
 from simulator import answers
-from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
+from weightrollout.engine.errors import EngineError, EngineRefused, EngineStateUnknown
 from weightrollout.handover import files, proof, records
 from weightrollout.handover.records import ImageIndex, InitInfo
 
@@ -44,13 +44,15 @@ async def test_update_is_accepted_without_a_pause(engine: EngineUnderTest, pair:
     assert not await engine.is_paused()
 
 
+@needs(Can.ANSWER_BY_WEIGHTS)
 async def test_update_without_a_pause_spoils_running_answers(
     engine: EngineUnderTest, pair: Pair
 ) -> None:
     tokens: list[str] = []
-    async for token, _ in engine.stream(PROMPT, 200):
-        tokens.append(token)
-        if len(tokens) == 3:
+    async for token, _ in engine.stream(PROMPT, 1000):
+        before = len(tokens)
+        tokens += answers.pieces(token)
+        if before < 3 <= len(tokens):
             await engine.transfer(pair.b, "b")
     assert answers.explain(tokens, PROMPT, pair.fingerprints) is None
 
@@ -96,11 +98,12 @@ async def test_half_loaded_engine_says_it_is_healthy_and_dies_at_the_next_reques
     await own_engine.resume()
     async with own_engine.http.get("/health") as response:
         assert response.status == 200
-    with pytest.raises(EngineStateUnknown, match="ConnectionLost"):
+    with pytest.raises(EngineError):  # a cut connection, or the frontend's last words
         await own_engine.complete(PROMPT)
-    assert await own_engine.process.exit_code() == 1
+    assert await own_engine.process.exit_code() != 0
 
 
+@needs(Can.ANSWER_BY_WEIGHTS)
 async def test_full_resend_makes_a_half_loaded_engine_whole(
     own_engine: EngineUnderTest, pair: Pair
 ) -> None:
@@ -113,6 +116,7 @@ async def test_full_resend_makes_a_half_loaded_engine_whole(
     assert await own_engine.complete(PROMPT) == "".join(expected)
 
 
+@needs(Can.BE_SLOW)
 async def test_server_info_answers_in_mid_update_and_is_paused_waits_behind_it(
     start_engine: StartEngine, pair: Pair
 ) -> None:
@@ -127,6 +131,7 @@ async def test_server_info_answers_in_mid_update_and_is_paused_waits_behind_it(
         await update
 
 
+@needs(Can.BE_SLOW)
 async def test_update_whose_caller_gave_up_is_executed_all_the_same(
     start_engine: StartEngine, pair: Pair
 ) -> None:
@@ -150,6 +155,8 @@ async def test_receipts_prove_the_image(engine: EngineUnderTest, pair: Pair) -> 
     assert found is None
 
 
+@needs(Can.SPLIT_RANKS)
+@needs(Can.ANSWER_BY_WEIGHTS)
 async def test_receipts_of_every_rank_prove_the_image(
     start_engine: StartEngine, pair: Pair
 ) -> None:
@@ -222,6 +229,7 @@ async def test_message_above_32_mib_is_refused(engine: EngineUnderTest) -> None:
         await engine.control.update(b" " * (32 << 20), deadline_s=CALL_S)
 
 
+@needs(Can.BE_SLOW)
 async def test_changing_calls_wait_for_each_other(start_engine: StartEngine, pair: Pair) -> None:
     async with start_engine(update_seconds=1.0) as engine:
         info = engine.staged(pair.b)

@@ -24,7 +24,7 @@ from google.protobuf.message import Message
 from contract.staged import stage
 from frontend.binary import FetchFailed, frontend_binary
 from frontend.process import frontend_process
-from simulator.process import Flag, engine_process
+from simulator.process import EngineProcess, Flag, engine_process
 from weightrollout.api.spec import PauseMode
 from weightrollout.engine.errors import EngineError, EngineUnreachable
 from weightrollout.engine.vllm_grpc import VllmGrpc
@@ -34,6 +34,7 @@ from weightrollout.handover.records import EngineReport, InitInfo, Prepared, Rec
 
 Answer = TypeVar("Answer", bound=Message)
 Record = TypeVar("Record")
+Under = TypeVar("Under", bound="EngineUnderTest")
 
 CALL_S: Final = 10.0
 TOKEN_S: Final = 0.002
@@ -47,7 +48,7 @@ class Can(StrEnum):
     ANSWER_BY_WEIGHTS = "answer with a function of the loaded bytes"
     BE_SLOW = "be told how long an update takes"
     FREEZE = "tell how many requests wait in a pause"
-    PLAY_OLDER_VERSIONS = "be started as another version of vLLM"
+    PLAY_OTHER_VERSIONS = "be started as another version of vLLM"
     RENAME_ITS_SERVICE = "serve vllm.Control under another name"
     RUN_UNMANAGED = "be started so that its frontend does not manage the engine"
     SLEEP = "be started with sleep mode"
@@ -202,7 +203,7 @@ class EngineUnderTest:
         return reply
 
     async def stream(self, prompt: str, max_tokens: int) -> AsyncIterator[tuple[str, str | None]]:
-        """Tokens of a completion as they arrive, each with its finish_reason."""
+        """Pieces of a completion as they arrive; the last one has the finish_reason."""
         model = self.reports()[0].model
         body = {"model": model, "prompt": prompt, "max_tokens": max_tokens, "stream": True}
         async with self.http.post("/v1/completions", json=body) as response:
@@ -210,7 +211,7 @@ class EngineUnderTest:
             async for line in response.content:
                 if line.startswith(b"data: {"):
                     choice = json.loads(line.removeprefix(b"data: "))["choices"][0]
-                    yield choice["text"], choice["finish_reason"]
+                    yield choice["text"], choice.get("finish_reason")
 
     async def settle(self, checkpoint: Path) -> None:
         """Back to a resumed engine with an open session closed and `checkpoint` loaded."""
@@ -221,22 +222,45 @@ class EngineUnderTest:
         await self.swap(checkpoint, "settled")
 
 
-@asynccontextmanager
-async def started(
-    subject: Subject, folder: Path, checkpoint: Path, **flags: Flag
-) -> AsyncIterator[EngineUnderTest]:
+class Simulated(EngineUnderTest):
+    """With what only the simulator tells: its state, and its faults."""
+
+    process: EngineProcess
+
+
+def started(
+    subject: Subject, folder: Path, checkpoint: Path, **flags: Any
+) -> AbstractAsyncContextManager[EngineUnderTest]:
     """An engine that serves `checkpoint`, with its volumes below `folder`."""
+    return _connected(EngineUnderTest, subject.start, folder, checkpoint, flags)
+
+
+def simulated(
+    folder: Path, checkpoint: Path, **flags: Flag
+) -> AbstractAsyncContextManager[Simulated]:
+    """The simulator, where a test is about the simulator."""
+    return _connected(Simulated, engine_process, folder, checkpoint, flags)
+
+
+@asynccontextmanager
+async def _connected(
+    kind: type[Under],
+    start: Callable[..., AbstractAsyncContextManager[Any]],
+    folder: Path,
+    checkpoint: Path,
+    flags: dict[str, Any],
+) -> AsyncIterator[Under]:
     handover, staging = folder / "handover", folder / "staging"
     flags = {"token_seconds": TOKEN_S, "handover": handover, "staging": staging, **flags}
     async with AsyncExitStack() as stack:
-        process = await stack.enter_async_context(subject.start(model=checkpoint, **flags))
+        process = await stack.enter_async_context(start(model=checkpoint, **flags))
         control = VllmGrpc(process.grpc_target)
         stack.push_async_callback(control.close)
         inference = VllmHttp(process.http_url)
         stack.push_async_callback(inference.close)
         channel = await stack.enter_async_context(grpc.aio.insecure_channel(process.grpc_target))
         http = await stack.enter_async_context(aiohttp.ClientSession(process.http_url))
-        yield EngineUnderTest(process, handover, staging, control, inference, channel, http)
+        yield kind(process, handover, staging, control, inference, channel, http)
 
 
 def _obtain_frontend() -> None:
@@ -257,7 +281,7 @@ SUBJECTS: Final = (
     Subject(
         "vllm-rs",
         frozenset({"0.33"}),
-        frozenset(Can) - {Can.PLAY_OLDER_VERSIONS, Can.RENAME_ITS_SERVICE},
+        frozenset(Can) - {Can.PLAY_OTHER_VERSIONS, Can.RENAME_ITS_SERVICE},
         frontend_process,
         _obtain_frontend,
     ),

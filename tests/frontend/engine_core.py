@@ -1,6 +1,7 @@
 """One engine core: joins the frontend, answers its calls, sends tokens, and follows its script."""
 
 import asyncio
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -43,7 +44,6 @@ class EngineCore:
     link: Link
     script: Path
     _requests: dict[str, Request] = field(default_factory=dict)
-    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def serve(self) -> None:
         """Until cancelled. A bug in one answer ends all, loudly."""
@@ -59,6 +59,12 @@ class EngineCore:
                         self._abort(messages.parse_abort(data))
                     case Kind.UTILITY:
                         group.create_task(self._answer(messages.parse_call(data)))
+
+    async def sent(self, within_s: float) -> None:
+        """Until the last token of every request went out."""
+        ends = time.monotonic() + within_s
+        while self._requests and self.core.paused is None and time.monotonic() < ends:
+            await asyncio.sleep(LOAD_S)
 
     async def _answer(self, call: Call) -> None:
         called, rank = utilities.name(call), self.link.rank
@@ -113,9 +119,19 @@ class EngineCore:
         return Load(len(self.core.running), len(self.core.waiting))
 
 
-async def run(settings: Settings, handshake: str, rank: int, cores: int, scripts: Path) -> None:
-    """Load the model, join the frontend at `handshake` as engine `rank` of `cores`, and serve."""
-    path = script.path(scripts, rank)
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Of one core in its deployment."""
+
+    handshake: str  # the frontend's address
+    rank: int
+    cores: int
+    scripts: Path
+
+
+async def run(settings: Settings, place: Place, ending: asyncio.Event) -> None:
+    """Load the model, join the frontend, and serve until `ending` and what runs then has ended."""
+    path = script.path(place.scripts, place.rank)
     model = await asyncio.to_thread(Model.load, settings.model)
     core = _core(settings, model, Script.read(path))
     its = workers(settings, model)
@@ -123,12 +139,17 @@ async def run(settings: Settings, handshake: str, rank: int, cores: int, scripts
         its.announce()
     with zmq.asyncio.Context() as context:
         context.setsockopt(zmq.LINGER, LINGER_MS)
+        link = await _join(context, place, _facts(settings, Script.read(path)))
         async with asyncio.TaskGroup() as group:
+            engine = EngineCore(core, Utilities(core, its), link, path)
+            tasks = [group.create_task(engine.serve())]
             if isinstance(its, Plugin):
-                group.create_task(its.obey_exit_requests())
-            facts = _facts(settings, Script.read(path))
-            link = await _join(context, handshake, rank, cores, facts)
-            group.create_task(EngineCore(core, Utilities(core, its), link, path).serve())
+                tasks.append(group.create_task(its.obey_exit_requests()))
+            await ending.wait()
+            await core.close(settings.drain_seconds)
+            await engine.sent(settings.drain_seconds)
+            for task in tasks:
+                task.cancel()
 
 
 def _core(settings: Settings, model: Model, begins: Script) -> Core:
@@ -159,22 +180,16 @@ def _facts(settings: Settings, begins: Script) -> dict[str, object]:
     return {name: value for name, value in facts.items() if name not in begins.lacks}
 
 
-async def _join(
-    context: zmq.asyncio.Context,
-    handshake: str,
-    rank: int,
-    cores: int,
-    facts: dict[str, object],
-) -> Link:
-    name = messages.identity(rank)
-    door = _connected(context, zmq.DEALER, handshake, name)
+async def _join(context: zmq.asyncio.Context, place: Place, facts: dict[str, object]) -> Link:
+    name = messages.identity(place.rank)
+    door = _connected(context, zmq.DEALER, place.handshake, name)
     await door.send(messages.greeting("HELLO"))
     inputs, outputs = messages.addresses(await door.recv())
     input_socket = _connected(context, zmq.DEALER, inputs, name)
-    await input_socket.send(messages.registration(rank, cores, facts))
+    await input_socket.send(messages.registration(place.rank, place.cores, facts))
     output_socket = _connected(context, zmq.PUSH, outputs, name)
     await door.send(messages.greeting("READY"))
-    return Link(rank, input_socket, output_socket)
+    return Link(place.rank, input_socket, output_socket)
 
 
 def _connected(

@@ -197,6 +197,7 @@ async def frontend_process(
     model: Path,
     cores: int = 1,
     unmanaged: bool = False,
+    drain_seconds: float = 0.0,
     options: Sequence[str] = (),
     scripts: Sequence[Script] = (),
     **flags: Flag,
@@ -204,6 +205,9 @@ async def frontend_process(
     """A serving frontend. `flags` are those of the simulator, `scripts` by rank."""
     # A short path: unix sockets live in it.
     folder = Path(tempfile.mkdtemp(prefix="vllm-rs-"))
+    if drain_seconds:
+        options = (*options, "--shutdown-timeout", f"{drain_seconds:.0f}")
+        flags["drain_seconds"] = drain_seconds
     engine = FrontendProcess(
         model, folder, tuple(arguments(flags)), tuple(options), managed=not unmanaged, cores=cores
     )

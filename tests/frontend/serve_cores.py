@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from frontend import engine_core
+from frontend.engine_core import Place
 from simulator.settings import Settings, parse
 
 
@@ -26,14 +27,12 @@ async def run(settings: Settings, scripts: Path, vllm: argparse.Namespace) -> No
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ending.set)
     cores = vllm.data_parallel_size
     async with asyncio.TaskGroup() as group:
-        tasks = [
-            group.create_task(engine_core.run(settings, handshake, rank, cores, scripts))
-            for rank in range(vllm.data_parallel_size_local or cores)
-        ]
+        for rank in range(vllm.data_parallel_size_local or cores):
+            place = Place(handshake, rank, cores, scripts)
+            group.create_task(engine_core.run(settings, place, ending))
         orphan = group.create_task(_watch_parent(ending))
         await ending.wait()
-        for task in (*tasks, orphan):
-            task.cancel()
+        orphan.cancel()
 
 
 async def _watch_parent(ending: asyncio.Event) -> None:

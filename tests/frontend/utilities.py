@@ -3,6 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from frontend.messages import Call
@@ -35,7 +36,13 @@ class Utilities:
         return ["generate"]
 
     async def _pause_generation(self, mode: str = "abort", clear_cache: bool = True) -> None:
-        await self._in_core(lambda: self.core.pause(PAUSES[mode], clear_cache=clear_cache))
+        await self._pause(mode, clear_cache=clear_cache, for_sleep=False)
+
+    async def _pause(self, mode: str, *, clear_cache: bool, for_sleep: bool) -> None:
+        pause = partial(
+            self.core.pause, PAUSES[mode], clear_cache=clear_cache, for_sleep=for_sleep
+        )
+        await self._in_core(pause)
         if PAUSES[mode] is Pause.WAIT:
             await self.core.drained()
 
@@ -46,7 +53,7 @@ class Utilities:
         return await self._in_core(lambda: self.core.paused is not None)
 
     async def _sleep(self, level: int = 1, mode: str = "abort") -> None:
-        await self._pause_generation(mode, clear_cache=level >= 1)
+        await self._pause(mode, clear_cache=level > 0, for_sleep=True)
         await self._in_core(lambda: self._fall_asleep(level))
 
     async def _wake_up(self, tags: list[str] | None = None) -> object:

@@ -47,17 +47,7 @@ async def run(settings: Settings) -> None:
         ready = {"http": http, "grpc": grpc_address, "instance": settings.instance}
         print(json.dumps(ready), flush=True)
         await ending.wait()
-        await _drain(core, settings.drain_seconds)
-
-
-async def _drain(core: Core, seconds: float) -> None:
-    """Let running requests end; frozen ones never would."""
-    core.closing = True
-    if core.paused is None:
-        try:
-            await asyncio.wait_for(core.drained(), seconds)
-        except TimeoutError:
-            pass  # cut off, as the engine does
+        await core.close(settings.drain_seconds)
 
 
 @asynccontextmanager

@@ -33,6 +33,8 @@ _REFUSALS: Final = frozenset(
 )
 #: Finish is two calls inside, and the text names the one that failed (vLLM 0.28 to 0.33).
 _LABEL_FAILED: Final = "update_weight_version"
+#: The engine's server counts the deadline too; when its clock is the first, this is what it says.
+_SERVER_TIMED_OUT: Final = "Timeout expired"
 #: The agent asks every second which engine this is: an engine that came back must be seen by the
 #: next question, and the library's default would wait up to two minutes.
 _CHANNEL_OPTIONS: Final = (
@@ -162,6 +164,8 @@ class VllmGrpc:
             return self._missing(name)
         if code in _REFUSALS:
             return EngineRefused(_camel(code), message)
+        if code is grpc.StatusCode.CANCELLED and error.details() == _SERVER_TIMED_OUT:
+            return EngineStateUnknown(_camel(grpc.StatusCode.DEADLINE_EXCEEDED), message)
         if name == "FinishWeightUpdate" and _LABEL_FAILED in (error.details() or ""):
             return EngineStateUnknown(LABEL_NOT_SET, message)
         return EngineStateUnknown(_camel(code), message)

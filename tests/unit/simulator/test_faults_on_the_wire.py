@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import checkpoints
-from contract.under_test import CALL_S, EngineUnderTest, eventually, simulated
+from contract.under_test import CALL_S, Simulated, eventually, simulated
 from simulator import answers
 from weightrollout.api.spec import PauseMode
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
@@ -27,7 +27,7 @@ def b(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[EngineUnderTest]:
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Simulated]:
     folder = tmp_path_factory.mktemp("engine")
     a = checkpoints.write_checkpoint(folder / "a", seed=1)
     async with simulated(folder, a) as engine:
@@ -35,22 +35,22 @@ async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Engi
 
 
 @pytest.fixture
-async def engine(shared: EngineUnderTest) -> EngineUnderTest:
+async def engine(shared: Simulated) -> Simulated:
     await shared.process.set_faults()
     await shared.resume()
     return shared
 
 
-async def calls(engine: EngineUnderTest, name: str) -> int:
+async def calls(engine: Simulated, name: str) -> int:
     count: int = (await engine.process.state())["calls"].get(name, 0)
     return count
 
 
-async def reached(engine: EngineUnderTest, name: str, count: int) -> bool:
+async def reached(engine: Simulated, name: str, count: int) -> bool:
     return await calls(engine, name) >= count
 
 
-async def holds(engine: EngineUnderTest, checkpoint: Path) -> bool:
+async def holds(engine: Simulated, checkpoint: Path) -> bool:
     fingerprint: int = (await engine.process.state())["fingerprint"]
     return fingerprint == checkpoints.fingerprint(checkpoint)
 
@@ -59,14 +59,14 @@ def fault(call: str, do: str, **more: Any) -> dict[str, Any]:
     return {"call": call, "do": do, **more}
 
 
-async def test_refused_pause_does_not_pause(engine: EngineUnderTest) -> None:
+async def test_refused_pause_does_not_pause(engine: Simulated) -> None:
     await engine.process.set_faults(fault("PauseGeneration", "refuse", at=1))
     with pytest.raises(EngineRefused, match="FailedPrecondition"):
         await engine.pause()
     assert not await engine.is_paused()
 
 
-async def test_pause_that_fails_afterwards_has_paused(engine: EngineUnderTest) -> None:
+async def test_pause_that_fails_afterwards_has_paused(engine: Simulated) -> None:
     await engine.process.set_faults(fault("PauseGeneration", "error_after", at=1))
     with pytest.raises(EngineStateUnknown, match="Internal"):
         await engine.pause()
@@ -74,21 +74,21 @@ async def test_pause_that_fails_afterwards_has_paused(engine: EngineUnderTest) -
 
 
 async def test_pause_that_answers_ok_and_did_nothing_shows_in_is_paused(
-    engine: EngineUnderTest,
+    engine: Simulated,
 ) -> None:
     await engine.process.set_faults(fault("PauseGeneration", "ok_nothing"))
     await engine.pause()
     assert not await engine.is_paused()
 
 
-async def test_code_of_a_fault_can_be_chosen(engine: EngineUnderTest) -> None:
+async def test_code_of_a_fault_can_be_chosen(engine: Simulated) -> None:
     await engine.process.set_faults(fault("info", "error", code="UNAVAILABLE"))
     with pytest.raises(EngineStateUnknown, match="Unavailable"):
         await engine.control.info(deadline_s=CALL_S)
 
 
 async def test_hanging_call_holds_the_mutex_until_its_caller_leaves(
-    engine: EngineUnderTest,
+    engine: Simulated,
 ) -> None:
     await engine.process.set_faults(fault("PauseGeneration", "hang", at=1))
     before = await calls(engine, "PauseGeneration")
@@ -101,7 +101,7 @@ async def test_hanging_call_holds_the_mutex_until_its_caller_leaves(
     assert not await engine.is_paused()
 
 
-async def test_slow_call_is_executed_though_its_caller_gave_up(engine: EngineUnderTest) -> None:
+async def test_slow_call_is_executed_though_its_caller_gave_up(engine: Simulated) -> None:
     await engine.process.set_faults(fault("PauseGeneration", "slow", seconds=1.0))
     with pytest.raises(EngineStateUnknown, match="DeadlineExceeded"):
         await engine.control.pause(PauseMode.KEEP, clear_cache=True, deadline_s=0.5)
@@ -109,7 +109,7 @@ async def test_slow_call_is_executed_though_its_caller_gave_up(engine: EngineUnd
 
 
 async def test_update_that_did_nothing_leaves_no_receipt_and_the_old_weights(
-    engine: EngineUnderTest, b: Path
+    engine: Simulated, b: Path
 ) -> None:
     before = await engine.complete(PROMPT)
     await engine.process.set_faults(fault("UpdateWeights", "ok_nothing"))
@@ -118,7 +118,7 @@ async def test_update_that_did_nothing_leaves_no_receipt_and_the_old_weights(
     assert await engine.complete(PROMPT) == before
 
 
-async def test_lying_receipt_disproves_good_weights(engine: EngineUnderTest, b: Path) -> None:
+async def test_lying_receipt_disproves_good_weights(engine: Simulated, b: Path) -> None:
     await engine.process.set_faults(fault("UpdateWeights", "lie_receipt"))
     info = await engine.swap(b, "b")
     index = records.read(ImageIndex, engine.staging / info.region / files.INDEX)
@@ -128,7 +128,7 @@ async def test_lying_receipt_disproves_good_weights(engine: EngineUnderTest, b: 
 
 
 async def test_stale_block_is_seen_in_the_answers_alone(
-    engine: EngineUnderTest, b: Path, tmp_path: Path
+    engine: Simulated, b: Path, tmp_path: Path
 ) -> None:
     c = checkpoints.write_checkpoint(tmp_path, seed=3)
     await engine.process.set_faults(fault("UpdateWeights", "stale_block"))
@@ -142,7 +142,7 @@ async def test_stale_block_is_seen_in_the_answers_alone(
 
 
 async def test_label_that_fails_leaves_finalised_weights_under_the_old_version(
-    engine: EngineUnderTest, b: Path
+    engine: Simulated, b: Path
 ) -> None:
     await engine.control.set_version("before", deadline_s=CALL_S)
     await engine.process.set_faults(fault("FinishWeightUpdate", "label_fails", at=1))
@@ -154,21 +154,21 @@ async def test_label_that_fails_leaves_finalised_weights_under_the_old_version(
     assert await holds(engine, b)
 
 
-async def test_version_can_be_lied_about(engine: EngineUnderTest) -> None:
+async def test_version_can_be_lied_about(engine: Simulated) -> None:
     await engine.control.set_version("true", deadline_s=CALL_S)
     await engine.process.set_faults(fault("GetWeightVersion", "lie_version", at=1))
     assert await engine.control.version(deadline_s=CALL_S) != "true"
     assert await engine.control.version(deadline_s=CALL_S) == "true"
 
 
-async def test_completions_can_be_refused(engine: EngineUnderTest) -> None:
+async def test_completions_can_be_refused(engine: Simulated) -> None:
     await engine.process.set_faults(fault("completions", "refuse", at=1))
     with pytest.raises(EngineRefused, match="503"):
         await engine.complete(PROMPT)
     assert await engine.complete(PROMPT)
 
 
-async def test_wrong_fault_is_refused_with_the_reason(engine: EngineUnderTest) -> None:
+async def test_wrong_fault_is_refused_with_the_reason(engine: Simulated) -> None:
     with pytest.raises(ValueError, match="no call 'Bogus'"):
         await engine.process.set_faults(fault("Bogus", "die"))
 
@@ -205,7 +205,7 @@ async def test_update_that_fails_midway_leaves_a_torn_half_loaded_model(
         assert await engine.complete(PROMPT)
 
 
-async def test_late_call_is_executed_when_the_faults_are_replaced(engine: EngineUnderTest) -> None:
+async def test_late_call_is_executed_when_the_faults_are_replaced(engine: Simulated) -> None:
     await engine.process.set_faults(fault("PauseGeneration", "late", at=1))
     with pytest.raises(EngineStateUnknown, match="DeadlineExceeded"):
         await engine.control.pause(PauseMode.KEEP, clear_cache=True, deadline_s=0.2)
@@ -214,19 +214,19 @@ async def test_late_call_is_executed_when_the_faults_are_replaced(engine: Engine
     await eventually(engine.is_paused)
 
 
-async def test_engine_that_resumes_by_itself_answered_well(engine: EngineUnderTest) -> None:
+async def test_engine_that_resumes_by_itself_answered_well(engine: Simulated) -> None:
     await engine.process.set_faults(fault("PauseGeneration", "resumes", at=1))
     await engine.pause()
     assert not await engine.is_paused()
 
 
-async def test_engine_names_another_process_while_it_is_told_to(engine: EngineUnderTest) -> None:
+async def test_engine_names_another_process_while_it_is_told_to(engine: Simulated) -> None:
     await engine.process.set_faults(fault("info", "lie_instance", at=1))
     assert (await engine.control.info(deadline_s=CALL_S)).instance == "a-lie"
     assert (await engine.control.info(deadline_s=CALL_S)).instance == engine.process.instance
 
 
-async def test_hanging_metrics_page_is_not_answered(engine: EngineUnderTest) -> None:
+async def test_hanging_metrics_page_is_not_answered(engine: Simulated) -> None:
     inference = VllmHttp(engine.process.http_url)
     await engine.process.set_faults(fault("metrics", "hang"))
     try:
