@@ -1,18 +1,23 @@
 """The engine under test. `engine` is shared and handed back settled; `own_engine` may be broken."""
 
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import checkpoints
-from contract.under_test import SUBJECTS, EngineUnderTest, Subject, Unavailable, started
+from contract.subjects import FRONTEND, SUBJECTS, Subject, Unavailable
+from contract.under_test import TOKEN_S, EngineUnderTest, started
+from frontend.process import FrontendProcess, frontend_process
 
 StartEngine = Callable[..., AbstractAsyncContextManager[EngineUnderTest]]
+
+StartFrontend = Callable[..., AbstractAsyncContextManager[FrontendProcess]]
 
 _unavailable = pytest.StashKey[dict[str, str]]()
 
@@ -22,27 +27,34 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     missing = session.config.stash.setdefault(_unavailable, {})
     if session.config.option.collectonly:
         return
-    wanted = {
-        item.callspec.params["subject"].name
-        for item in session.items
-        if isinstance(item, pytest.Function) and "subject" in _parameters(item)
-    }
-    for subject in SUBJECTS:
-        if subject.name in wanted:
-            try:
-                subject.obtain()
-            except Unavailable as why:
-                missing[subject.name] = str(why)
+    for subject in {_subject_of(item) for item in session.items} - {None}:
+        try:
+            subject.obtain()
+        except Unavailable as why:
+            missing[subject.name] = str(why)
 
 
-def _parameters(item: pytest.Function) -> Mapping[str, object]:
-    return item.callspec.params if hasattr(item, "callspec") else {}
+def _subject_of(item: pytest.Item) -> Any:
+    if "frontend" in getattr(item, "fixturenames", ()):
+        return FRONTEND
+    callspec = getattr(item, "callspec", None)
+    return None if callspec is None else callspec.params.get("subject")
 
 
 @pytest.fixture(scope="session", params=SUBJECTS, ids=lambda subject: subject.name)
 def subject(request: pytest.FixtureRequest) -> Subject:
     """Each test runs once for each of them."""
-    chosen: Subject = request.param
+    return _had(request, request.param)
+
+
+@pytest.fixture(scope="session")
+def frontend(request: pytest.FixtureRequest) -> StartFrontend:
+    """For what only the real frontend over several or scripted cores shows."""
+    _had(request, FRONTEND)
+    return partial(frontend_process, token_seconds=TOKEN_S)
+
+
+def _had(request: pytest.FixtureRequest, chosen: Subject) -> Subject:
     why = request.config.stash[_unavailable].get(chosen.name)
     if why is None:
         return chosen

@@ -1,12 +1,22 @@
 """What an engine can do depends on how it was started; it refuses the rest and changes nothing."""
 
+import asyncio
+from typing import Any
+
+import grpc
 import pytest
 
 from contract.conftest import Pair, StartEngine
-from contract.under_test import CALL_S, Can, EngineUnderTest, needs, seen
+from contract.subjects import Can, needs, seen
+from contract.under_test import CALL_S, EngineUnderTest, eventually
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
 from weightrollout.engine.vllm_grpc import VllmGrpc
 from weightrollout.wire.vllm import control_pb2 as pb
+
+
+async def sleeping(engine: EngineUnderTest) -> bool:
+    reply = await engine.call("IsSleeping", pb.IsSleepingRequest(), pb.IsSleepingResponse)
+    return reply.sleeping
 
 
 async def test_engine_tells_what_it_is(engine: EngineUnderTest, pair: Pair) -> None:
@@ -23,6 +33,25 @@ async def test_engine_without_weight_transfer_refuses_by_name(start_engine: Star
         assert (await engine.control.info(deadline_s=CALL_S)).transfer_backend == ""
         with pytest.raises(EngineRefused, match="weight transfer is not configured"):
             await engine.control.start_update(deadline_s=CALL_S)
+
+
+@needs(Can.USE_OTHER_BACKENDS)
+async def test_every_transfer_call_is_refused_before_its_payload_is_read(
+    start_engine: StartEngine,
+) -> None:
+    async with start_engine(backend="") as engine:
+        control = engine.control
+        for call in (
+            control.init_transfer(b"no JSON", deadline_s=CALL_S),
+            control.update(b"no JSON", deadline_s=CALL_S),
+            control.finish_update(" ", deadline_s=CALL_S),
+        ):
+            with pytest.raises(
+                EngineRefused, match=r"FailedPrecondition.*--weight-transfer-config"
+            ):
+                await call
+        await control.set_version("a label needs no transfer", deadline_s=CALL_S)
+        assert await control.version(deadline_s=CALL_S) == "a label needs no transfer"
 
 
 @needs(Can.USE_OTHER_BACKENDS)
@@ -87,6 +116,52 @@ async def test_partial_wake_up_keeps_the_engine_paused(start_engine: StartEngine
         assert await engine.is_paused()
         await engine.call("WakeUp", pb.WakeUpRequest(tags=["kv_cache"]), pb.WakeUpResponse)
         assert not await engine.is_paused()
+
+
+@needs(Can.SLEEP)
+async def test_sleep_checks_its_mode_and_not_its_level(start_engine: StartEngine) -> None:
+    async with start_engine(enable_sleep_mode=True) as engine:
+        with pytest.raises(grpc.aio.AioRpcError, match="invalid pause mode") as caught:
+            await engine.call("Sleep", pb.SleepRequest(mode=9), pb.SleepResponse)  # type: ignore[arg-type]
+        assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        await engine.call("Sleep", pb.SleepRequest(level=7), pb.SleepResponse)
+        assert await sleeping(engine)
+
+
+@needs(Can.SLEEP)
+async def test_wake_up_of_an_unknown_tag_is_ok_and_wakes_nothing(start_engine: StartEngine) -> None:
+    async with start_engine(enable_sleep_mode=True) as engine:
+        await engine.call("Sleep", pb.SleepRequest(), pb.SleepResponse)
+        await engine.call("WakeUp", pb.WakeUpRequest(tags=["nonsense"]), pb.WakeUpResponse)
+        assert await sleeping(engine)
+        assert await engine.is_paused()
+        await engine.call("WakeUp", pb.WakeUpRequest(), pb.WakeUpResponse)
+        assert not await sleeping(engine)
+
+
+@needs(Can.SLEEP, Can.FREEZE)
+async def test_sleep_queues_new_requests_whatever_its_mode(start_engine: StartEngine) -> None:
+    async with start_engine(enable_sleep_mode=True) as engine:
+        request = pb.SleepRequest(level=0, mode=pb.PAUSE_MODE_ABORT)
+        await engine.call("Sleep", request, pb.SleepResponse)
+        prompt = asyncio.create_task(engine.complete("anyone awake?"))
+        await eventually(engine.busy)
+        await engine.call("WakeUp", pb.WakeUpRequest(tags=["scheduling"]), pb.WakeUpResponse)
+        assert await prompt
+
+
+async def test_paused_engine_says_that_it_sleeps(engine: EngineUnderTest) -> None:
+    assert not await sleeping(engine)
+    await engine.pause()
+    assert await sleeping(engine)
+
+
+async def test_reflection_is_not_served(engine: EngineUnderTest) -> None:
+    path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+    call: Any = engine.channel.stream_stream(path, bytes, bytes)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call(iter([b""]), timeout=CALL_S).read()
+    assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
 @needs(Can.SLEEP)

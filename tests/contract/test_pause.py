@@ -6,7 +6,8 @@ import grpc
 import pytest
 
 from contract.conftest import Pair, StartEngine
-from contract.under_test import CALL_S, Can, EngineUnderTest, eventually, needs, seen
+from contract.subjects import Can, needs, seen
+from contract.under_test import CALL_S, EngineUnderTest, eventually
 from simulator import answers
 from weightrollout.api.spec import PauseMode
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown

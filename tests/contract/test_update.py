@@ -7,7 +7,8 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 import checkpoints
 from contract.conftest import Pair, StartEngine
-from contract.under_test import CALL_S, Can, EngineUnderTest, eventually, needs
+from contract.subjects import Can, needs
+from contract.under_test import CALL_S, EngineUnderTest, eventually
 from simulator import answers
 from weightrollout.engine.errors import EngineError, EngineRefused, EngineStateUnknown
 from weightrollout.handover import files, proof, records
@@ -215,8 +216,9 @@ async def test_region_outside_the_staging_volume_is_not_prepared(engine: EngineU
 async def test_payload_that_is_no_json_object_is_refused(
     engine: EngineUnderTest, payload: bytes
 ) -> None:
-    with pytest.raises(EngineRefused, match="InvalidArgument"):
-        await engine.control.init_transfer(payload, deadline_s=CALL_S)
+    for send in (engine.control.init_transfer, engine.control.update):
+        with pytest.raises(EngineRefused, match=r"InvalidArgument.*must contain"):
+            await send(payload, deadline_s=CALL_S)
 
 
 async def test_init_with_unknown_keys_is_internal(engine: EngineUnderTest) -> None:
@@ -245,7 +247,20 @@ async def test_changing_calls_wait_for_each_other(start_engine: StartEngine, pai
 async def test_grpc_health_is_serving_for_the_engine_and_its_services(
     engine: EngineUnderTest,
 ) -> None:
+    for service in ("", "vllm.Control", "vllm.Inference"):
+        assert await health(engine, service) == health_pb2.HealthCheckResponse.SERVING
+
+
+async def test_grpc_health_says_nothing_of_a_pause_or_an_open_update(
+    engine: EngineUnderTest,
+) -> None:
+    await engine.pause()
+    await engine.control.start_update(deadline_s=CALL_S)
+    assert await health(engine, "") == health_pb2.HealthCheckResponse.SERVING
+
+
+async def health(engine: EngineUnderTest, service: str) -> int:
     stub = health_pb2_grpc.HealthStub(engine.channel)
-    for service in ("", "vllm.Control"):
-        reply = await stub.Check(health_pb2.HealthCheckRequest(service=service), timeout=CALL_S)
-        assert reply.status == health_pb2.HealthCheckResponse.SERVING
+    request = health_pb2.HealthCheckRequest(service=service)
+    status: int = (await stub.Check(request, timeout=CALL_S)).status
+    return status

@@ -33,6 +33,11 @@ async def test_version_can_be_set_without_weights_or_pause(engine: EngineUnderTe
     assert await version(engine) == "anything"
 
 
+async def test_blank_version_can_not_be_set(engine: EngineUnderTest) -> None:
+    with pytest.raises(EngineRefused, match="must not be empty"):
+        await engine.control.set_version(" ", deadline_s=CALL_S)
+
+
 async def test_blank_version_is_refused_and_the_session_stays_open(engine: EngineUnderTest) -> None:
     await engine.control.start_update(deadline_s=CALL_S)
     with pytest.raises(EngineRefused, match="must not be empty"):

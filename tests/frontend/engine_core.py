@@ -21,7 +21,7 @@ from simulator.plugin import Plugin
 from simulator.settings import REJECTS_WHILE_PAUSED_SINCE, Settings
 
 LOAD_S: Final = 0.01  # how often a changed number of requests is told
-LINGER_MS: Final = 1000
+LINGER_MS: Final = 100  # for what was sent last; its reader may be gone
 FINISHES: Final = {Finish.LENGTH: messages.Finish.LENGTH, Finish.ABORT: messages.Finish.ABORT}
 
 
@@ -63,7 +63,9 @@ class EngineCore:
     async def sent(self, within_s: float) -> None:
         """Until the last token of every request went out."""
         ends = time.monotonic() + within_s
-        while self._requests and self.core.paused is None and time.monotonic() < ends:
+        while self._requests and time.monotonic() < ends:
+            if self.core.paused is not None:
+                return
             await asyncio.sleep(LOAD_S)
 
     async def _answer(self, call: Call) -> None:
@@ -89,10 +91,12 @@ class EngineCore:
         try:
             request = self.core.submit(asked.prompt, asked.max_tokens)
         except GenerationPaused:
-            return await self.link.send(messages.rejected(rank, asked.id))
+            await self.link.send(messages.rejected(rank, asked.id))
+            return
         except Closing:
-            end = messages.Finish.ABORT
-            return await self.link.send(messages.produced(rank, asked.id, "", end, self._load()))
+            ended = messages.produced(rank, asked.id, "", messages.Finish.ABORT, self._load())
+            await self.link.send(ended)
+            return
         self._requests[asked.id] = request
         finish = None
         while finish is None:

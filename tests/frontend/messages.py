@@ -70,9 +70,7 @@ def identity(rank: int) -> bytes:
 
 def greeting(status: str) -> bytes:
     """HELLO asks for the addresses, READY ends the start."""
-    return _pack(
-        {"status": status, "local": False, "headless": True, "parallel_config_hash": None}
-    )
+    return _pack({"status": status, "local": False, "headless": True, "parallel_config_hash": None})
 
 
 def addresses(reply: bytes) -> tuple[str, str]:
@@ -174,7 +172,11 @@ def _statistics(load: Load) -> dict[str, object]:
         "step_counter": 0,
         "current_wave": 0,
         "kv_cache_usage": 0.0,
-        "prefix_cache_stats": {"reset": False, **dict.fromkeys(_CACHE_COUNTS, 0), "hits_by_source": {}},
+        "prefix_cache_stats": {
+            "reset": False,
+            **dict.fromkeys(_CACHE_COUNTS, 0),
+            "hits_by_source": {},
+        },
         "kv_cache_eviction_events": [],
         "waiting_lora_adapters": {},
         "running_lora_adapters": {},

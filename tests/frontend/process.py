@@ -109,8 +109,7 @@ class FrontendProcess:
         async with asyncio.timeout(deadline_s):
             if self._beside is not None:
                 await self._beside.wait()
-            while self._cores_live():
-                await asyncio.sleep(GONE_S)
+            await self._cores_gone()
         return code
 
     async def errors(self) -> str:
@@ -161,7 +160,7 @@ class FrontendProcess:
         ours = ("--model", str(self.model), *self.flags, "--scripts", str(self.folder))
         words = shlex.join((sys.executable, "-m", "frontend.serve_cores", *ours))
         python_path = os.pathsep.join((str(TESTS.parent / "operator"), str(TESTS)))
-        path.write_text(f"#!/bin/sh\nPYTHONPATH={shlex.quote(python_path)} exec {words} -- \"$@\"\n")
+        path.write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(python_path)} exec {words} -- "$@"\n')
         path.chmod(0o755)
         return path
 
@@ -170,12 +169,16 @@ class FrontendProcess:
         quiet = {"NO_COLOR": "1", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1"}
         return {**kept, **quiet, "TMPDIR": str(self.folder)}
 
-    def _cores_live(self) -> bool:
-        try:
-            os.kill(self._pid_of_cores(), 0)
-        except (ProcessLookupError, FileNotFoundError):
-            return False
-        return True
+    async def _cores_gone(self) -> None:
+        """Orphans end as zombies until the init process takes them: those are gone too."""
+        while True:
+            try:
+                status = Path(f"/proc/{self._pid_of_cores()}/stat").read_text()
+            except (ProcessLookupError, FileNotFoundError):
+                return
+            if status.rpartition(")")[2].split()[0] == "Z":
+                return
+            await asyncio.sleep(GONE_S)
 
     def _pid_of_cores(self) -> int:
         return int((self.folder / PID_FILE).read_text())

@@ -2,10 +2,9 @@
 
 import dataclasses
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 #: vllm's default label.
 FRESH: str = "default"
@@ -36,13 +35,17 @@ class Script:
             entries = json.loads(path.read_bytes())
         except FileNotFoundError:
             return cls()
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in entries.items()})
+        known: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in entries.items()
+        }
+        return cls(**known)
 
     def write(self, path: Path) -> None:
         """Whole at once: a core that reads meanwhile sees the old or the new one."""
         unfinished = path.with_suffix(".unfinished")
         unfinished.write_text(json.dumps(dataclasses.asdict(self)))
-        os.replace(unfinished, path)
+        unfinished.replace(path)
 
 
 def path(folder: Path, rank: int) -> Path:

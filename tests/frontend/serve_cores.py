@@ -1,6 +1,6 @@
 """The process of all cores of one frontend; takes the command line that `vllm-rs` gives vLLM.
 
-    python -m frontend.serve_cores SIMULATOR-FLAGS --scripts DIR -- [vllm's own arguments]
+python -m frontend.serve_cores SIMULATOR-FLAGS --scripts DIR -- [vllm's own arguments]
 """
 
 import argparse
@@ -14,7 +14,6 @@ from typing import Final
 from frontend import engine_core
 from frontend.engine_core import Place
 from simulator.settings import Settings, parse
-
 
 PID_FILE: Final = "cores.pid"
 ORPHAN_S: Final = 0.05
@@ -30,17 +29,18 @@ async def run(settings: Settings, scripts: Path, vllm: argparse.Namespace) -> No
         for rank in range(vllm.data_parallel_size_local or cores):
             place = Place(handshake, rank, cores, scripts)
             group.create_task(engine_core.run(settings, place, ending))
-        orphan = group.create_task(_watch_parent(ending))
+        orphan = group.create_task(_end_with_parent())
         await ending.wait()
         orphan.cancel()
 
 
-async def _watch_parent(ending: asyncio.Event) -> None:
+async def _end_with_parent() -> None:
     """A frontend that was killed can't end its cores: they see that they have another parent."""
     parent = os.getppid()
-    while os.getppid() == parent:
+    while True:
         await asyncio.sleep(ORPHAN_S)
-    ending.set()
+        if os.getppid() != parent:
+            os._exit(0)
 
 
 def _of_vllm(argv: list[str]) -> argparse.Namespace:

@@ -39,9 +39,7 @@ class Utilities:
         await self._pause(mode, clear_cache=clear_cache, for_sleep=False)
 
     async def _pause(self, mode: str, *, clear_cache: bool, for_sleep: bool) -> None:
-        pause = partial(
-            self.core.pause, PAUSES[mode], clear_cache=clear_cache, for_sleep=for_sleep
-        )
+        pause = partial(self.core.pause, PAUSES[mode], clear_cache=clear_cache, for_sleep=for_sleep)
         await self._in_core(pause)
         if PAUSES[mode] is Pause.WAIT:
             await self.core.drained()
@@ -60,9 +58,7 @@ class Utilities:
         return await self._in_core(lambda: self._wake(MEMORY_TAGS if tags is None else tags))
 
     async def _is_sleeping(self) -> object:
-        return await self._in_core(
-            lambda: self.core.paused is not None or bool(self.core.asleep)
-        )
+        return await self._in_core(lambda: self.core.paused is not None or bool(self.core.asleep))
 
     async def _set_weight_version(self, version: str) -> None:
         await self._in_core(lambda: setattr(self.core, "version", version))

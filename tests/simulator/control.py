@@ -152,7 +152,9 @@ def _failure(fault: Fault, code: grpc.StatusCode) -> Refusal:
     code = code if fault.code is None else grpc.StatusCode[fault.code]
     # Finish is two utility calls inside, and the text names the one that failed.
     failed = "update_weight_version" if fault.do is Do.LABEL_FAILS else _snake(fault.call)
-    return Refusal(code, _failed(failed, _UTILITIES.get(failed, "collective_rpc"), f"fault {fault.do}"))
+    return Refusal(
+        code, _failed(failed, _UTILITIES.get(failed, "collective_rpc"), f"fault {fault.do}")
+    )
 
 
 def _failed(call: str, utility: str, why: str) -> str:

@@ -115,7 +115,10 @@ class Plugin:
         if self._session is None:
             raise WorkerError("start_weight_update must be called before update_weights.")
         if asleep:
-            die(CRASHED, "segmentation fault: weights were written while they were unmapped (vLLM #57853)")
+            die(
+                CRASHED,
+                "segmentation fault: weights were written while they were unmapped (vLLM #57853)",
+            )
         if fault is Do.OK_NOTHING:
             return
         try:
