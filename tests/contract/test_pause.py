@@ -74,6 +74,12 @@ async def test_abort_ends_running_requests_with_what_they_have(
     assert answers.explain(tokens, PROMPT, pair.fingerprints) == ("a",)
 
 
+async def test_reason_of_the_end_comes_after_the_last_token(engine: EngineUnderTest) -> None:
+    pieces = [piece async for piece in engine.stream(PROMPT, 3)]
+    assert pieces[-1] == ("", "length")
+    assert all(text and end is None for text, end in pieces[:-1])
+
+
 async def test_unspecified_mode_aborts(engine: EngineUnderTest) -> None:
     prompt = asyncio.create_task(engine.complete(PROMPT, 1000))
     await eventually(engine.busy)
