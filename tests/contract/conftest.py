@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -14,11 +14,13 @@ import checkpoints
 from contract.subjects import FRONTEND, SUBJECTS, Subject, Unavailable
 from contract.under_test import TOKEN_S, EngineUnderTest, started
 from frontend.process import FrontendProcess, frontend_process
+from weightrollout.wire.vllm import control_pb2 as pb
 
 StartEngine = Callable[..., AbstractAsyncContextManager[EngineUnderTest]]
 
 StartFrontend = Callable[..., AbstractAsyncContextManager[FrontendProcess]]
 
+SLOW_S: Final = 1.0
 _unavailable = pytest.StashKey[dict[str, str]]()
 
 
@@ -32,6 +34,20 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             subject.obtain()
         except Unavailable as why:
             missing[subject.name] = str(why)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what this subject can't show before anything is started for it."""
+    subject: Subject | None = _subject_of(item)
+    if subject is None:
+        return
+    for mark in item.iter_markers("needs"):
+        if why := subject.cannot(frozenset(mark.args)):
+            pytest.skip(why)
+    for mark in item.iter_markers("seen"):
+        if subject.versions.isdisjoint(mark.args):
+            pytest.skip(f"seen in vLLM {', '.join(mark.args)}; this is {max(subject.versions)}")
 
 
 def _subject_of(item: pytest.Item) -> Any:
@@ -61,20 +77,6 @@ def _had(request: pytest.FixtureRequest, chosen: Subject) -> Subject:
     if os.environ.get("WEIGHTROLLOUT_REQUIRE_ALL_TIERS") == "1":
         pytest.fail(f"WEIGHTROLLOUT_REQUIRE_ALL_TIERS=1, and {chosen.name} can't be had: {why}")
     pytest.skip(f"{chosen.name} can't be had: {why}")
-
-
-@pytest.fixture(autouse=True)
-def _shown(request: pytest.FixtureRequest) -> None:
-    """Skip what this subject can't show, by the name of what it can't."""
-    if "subject" not in request.fixturenames:
-        return
-    chosen: Subject = request.getfixturevalue("subject")
-    for mark in request.node.iter_markers("needs"):
-        if why := chosen.cannot(frozenset(mark.args)):
-            pytest.skip(why)
-    for mark in request.node.iter_markers("seen"):
-        if chosen.versions.isdisjoint(mark.args):
-            pytest.skip(f"seen in vLLM {', '.join(mark.args)}; this is {max(chosen.versions)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,40 @@ async def engine(shared_engine: EngineUnderTest, pair: Pair) -> EngineUnderTest:
     """Resumed and serving checkpoint a. A test may leave it paused or with b, but alive."""
     await shared_engine.settle(pair.a)
     return shared_engine
+
+
+@pytest.fixture(scope="session")
+async def shared_sleeper(
+    subject: Subject, tmp_path_factory: pytest.TempPathFactory, pair: Pair
+) -> AsyncIterator[EngineUnderTest]:
+    folder = tmp_path_factory.mktemp("sleeper")
+    async with started(subject, folder, pair.a, enable_sleep_mode=True) as engine:
+        yield engine
+
+
+@pytest.fixture
+async def sleeper(shared_sleeper: EngineUnderTest) -> EngineUnderTest:
+    """Started with sleep mode; awake and resumed. Its weights may be gone: ask it for no words."""
+    await shared_sleeper.call("WakeUp", pb.WakeUpRequest(), pb.WakeUpResponse)
+    return shared_sleeper
+
+
+@pytest.fixture(scope="session")
+async def shared_slow_engine(
+    subject: Subject, tmp_path_factory: pytest.TempPathFactory, pair: Pair
+) -> AsyncIterator[EngineUnderTest]:
+    async with started(
+        subject, tmp_path_factory.mktemp("slow"), pair.a, update_seconds=SLOW_S
+    ) as engine:
+        yield engine
+
+
+@pytest.fixture
+async def slow_engine(shared_slow_engine: EngineUnderTest) -> EngineUnderTest:
+    """Every update takes a second; without an open one, and resumed."""
+    await shared_slow_engine.close_session()
+    await shared_slow_engine.resume()
+    return shared_slow_engine
 
 
 @pytest.fixture

@@ -100,54 +100,49 @@ async def test_sleep_and_wake_up_without_sleep_mode_are_refused(engine: EngineUn
 
 @needs(Can.SLEEP)
 async def test_full_wake_up_resumes_an_engine_that_was_only_paused(
-    start_engine: StartEngine,
+    sleeper: EngineUnderTest,
 ) -> None:
-    async with start_engine(enable_sleep_mode=True) as engine:
-        await engine.pause()
-        await engine.call("WakeUp", pb.WakeUpRequest(), pb.WakeUpResponse)
-        assert not await engine.is_paused()
+    await sleeper.pause()
+    await sleeper.call("WakeUp", pb.WakeUpRequest(), pb.WakeUpResponse)
+    assert not await sleeper.is_paused()
 
 
 @needs(Can.SLEEP)
-async def test_partial_wake_up_keeps_the_engine_paused(start_engine: StartEngine) -> None:
-    async with start_engine(enable_sleep_mode=True) as engine:
-        await engine.call("Sleep", pb.SleepRequest(mode=pb.PAUSE_MODE_KEEP), pb.SleepResponse)
-        await engine.call("WakeUp", pb.WakeUpRequest(tags=["weights"]), pb.WakeUpResponse)
-        assert await engine.is_paused()
-        await engine.call("WakeUp", pb.WakeUpRequest(tags=["kv_cache"]), pb.WakeUpResponse)
-        assert not await engine.is_paused()
+async def test_partial_wake_up_keeps_the_engine_paused(sleeper: EngineUnderTest) -> None:
+    await sleeper.call("Sleep", pb.SleepRequest(mode=pb.PAUSE_MODE_KEEP), pb.SleepResponse)
+    await sleeper.call("WakeUp", pb.WakeUpRequest(tags=["weights"]), pb.WakeUpResponse)
+    assert await sleeper.is_paused()
+    await sleeper.call("WakeUp", pb.WakeUpRequest(tags=["kv_cache"]), pb.WakeUpResponse)
+    assert not await sleeper.is_paused()
 
 
 @needs(Can.SLEEP)
-async def test_sleep_checks_its_mode_and_not_its_level(start_engine: StartEngine) -> None:
-    async with start_engine(enable_sleep_mode=True) as engine:
-        with pytest.raises(grpc.aio.AioRpcError, match="invalid pause mode") as caught:
-            await engine.call("Sleep", pb.SleepRequest(mode=9), pb.SleepResponse)  # type: ignore[arg-type]
-        assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
-        await engine.call("Sleep", pb.SleepRequest(level=7), pb.SleepResponse)
-        assert await sleeping(engine)
+async def test_sleep_checks_its_mode_and_not_its_level(sleeper: EngineUnderTest) -> None:
+    with pytest.raises(grpc.aio.AioRpcError, match="invalid pause mode") as caught:
+        await sleeper.call("Sleep", pb.SleepRequest(mode=9), pb.SleepResponse)  # type: ignore[arg-type]
+    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    await sleeper.call("Sleep", pb.SleepRequest(level=7), pb.SleepResponse)
+    assert await sleeping(sleeper)
 
 
 @needs(Can.SLEEP)
-async def test_wake_up_of_an_unknown_tag_is_ok_and_wakes_nothing(start_engine: StartEngine) -> None:
-    async with start_engine(enable_sleep_mode=True) as engine:
-        await engine.call("Sleep", pb.SleepRequest(), pb.SleepResponse)
-        await engine.call("WakeUp", pb.WakeUpRequest(tags=["nonsense"]), pb.WakeUpResponse)
-        assert await sleeping(engine)
-        assert await engine.is_paused()
-        await engine.call("WakeUp", pb.WakeUpRequest(), pb.WakeUpResponse)
-        assert not await sleeping(engine)
+async def test_wake_up_of_an_unknown_tag_is_ok_and_wakes_nothing(sleeper: EngineUnderTest) -> None:
+    await sleeper.call("Sleep", pb.SleepRequest(), pb.SleepResponse)
+    await sleeper.call("WakeUp", pb.WakeUpRequest(tags=["nonsense"]), pb.WakeUpResponse)
+    assert await sleeping(sleeper)
+    assert await sleeper.is_paused()
+    await sleeper.call("WakeUp", pb.WakeUpRequest(), pb.WakeUpResponse)
+    assert not await sleeping(sleeper)
 
 
 @needs(Can.SLEEP, Can.FREEZE)
-async def test_sleep_queues_new_requests_whatever_its_mode(start_engine: StartEngine) -> None:
-    async with start_engine(enable_sleep_mode=True) as engine:
-        request = pb.SleepRequest(level=0, mode=pb.PAUSE_MODE_ABORT)
-        await engine.call("Sleep", request, pb.SleepResponse)
-        prompt = asyncio.create_task(engine.complete("anyone awake?"))
-        await eventually(engine.busy)
-        await engine.call("WakeUp", pb.WakeUpRequest(tags=["scheduling"]), pb.WakeUpResponse)
-        assert await prompt
+async def test_sleep_queues_new_requests_whatever_its_mode(sleeper: EngineUnderTest) -> None:
+    request = pb.SleepRequest(level=0, mode=pb.PAUSE_MODE_ABORT)
+    await sleeper.call("Sleep", request, pb.SleepResponse)
+    prompt = asyncio.create_task(sleeper.complete("anyone awake?"))
+    await eventually(sleeper.busy)
+    await sleeper.call("WakeUp", pb.WakeUpRequest(tags=["scheduling"]), pb.WakeUpResponse)
+    assert await prompt
 
 
 async def test_paused_engine_says_that_it_sleeps(engine: EngineUnderTest) -> None:

@@ -124,30 +124,28 @@ async def test_full_resend_makes_a_half_loaded_engine_whole(
 
 @needs(Can.BE_SLOW)
 async def test_server_info_answers_in_mid_update_and_is_paused_waits_behind_it(
-    start_engine: StartEngine, pair: Pair
+    slow_engine: EngineUnderTest, pair: Pair
 ) -> None:
-    async with start_engine(update_seconds=1.0) as engine:
-        info = engine.staged(pair.b)
-        await begin(engine, info)
-        update = asyncio.create_task(engine.update(info))
-        await eventually(lambda: core_is_busy(engine))
-        assert (await engine.control.info(deadline_s=CALL_S)).instance
-        assert not update.done()
-        assert await engine.is_paused()
-        await update
+    info = slow_engine.staged(pair.b)
+    await begin(slow_engine, info)
+    update = asyncio.create_task(slow_engine.update(info))
+    await eventually(lambda: core_is_busy(slow_engine))
+    assert (await slow_engine.control.info(deadline_s=CALL_S)).instance
+    assert not update.done()
+    assert await slow_engine.is_paused()
+    await update
 
 
 @needs(Can.BE_SLOW)
 async def test_update_whose_caller_gave_up_is_executed_all_the_same(
-    start_engine: StartEngine, pair: Pair
+    slow_engine: EngineUnderTest, pair: Pair
 ) -> None:
-    async with start_engine(update_seconds=1.0) as engine:
-        info = engine.staged(pair.b)
-        await begin(engine, info)
-        with pytest.raises(EngineStateUnknown, match="DeadlineExceeded"):
-            await engine.update(info, deadline_s=0.5)
-        await engine.is_paused()  # waits behind it
-        assert engine.receipt(info).txn == info.txn
+    info = slow_engine.staged(pair.b)
+    await begin(slow_engine, info)
+    with pytest.raises(EngineStateUnknown, match="DeadlineExceeded"):
+        await slow_engine.update(info, deadline_s=0.5)
+    await slow_engine.is_paused()  # waits behind it
+    assert slow_engine.receipt(info).txn == info.txn
 
 
 async def test_receipts_prove_the_image(engine: EngineUnderTest, pair: Pair) -> None:
@@ -237,16 +235,15 @@ async def test_message_above_32_mib_is_refused(engine: EngineUnderTest) -> None:
 
 
 @needs(Can.BE_SLOW)
-async def test_changing_calls_wait_for_each_other(start_engine: StartEngine, pair: Pair) -> None:
-    async with start_engine(update_seconds=1.0) as engine:
-        info = engine.staged(pair.b)
-        await begin(engine, info)
-        update = asyncio.create_task(engine.update(info))
-        await eventually(lambda: core_is_busy(engine))
-        with pytest.raises(EngineStateUnknown, match="DeadlineExceeded"):
-            await engine.control.resume(deadline_s=0.1)
-        assert not update.done()
-        await update
+async def test_changing_calls_wait_for_each_other(slow_engine: EngineUnderTest, pair: Pair) -> None:
+    info = slow_engine.staged(pair.b)
+    await begin(slow_engine, info)
+    update = asyncio.create_task(slow_engine.update(info))
+    await eventually(lambda: core_is_busy(slow_engine))
+    with pytest.raises(EngineStateUnknown, match="DeadlineExceeded"):
+        await slow_engine.control.resume(deadline_s=0.1)
+    assert not update.done()
+    await update
 
 
 async def test_grpc_health_is_serving_for_the_engine_and_its_services(

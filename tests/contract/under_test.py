@@ -148,11 +148,14 @@ class EngineUnderTest:
 
     async def settle(self, checkpoint: Path) -> None:
         """Back to a resumed engine with an open session closed and `checkpoint` loaded."""
+        await self.close_session()
+        await self.swap(checkpoint, "settled")
+
+    async def close_session(self) -> None:
         try:
             await self.control.finish_update(None, deadline_s=CALL_S)
         except EngineError:
             pass  # none was open
-        await self.swap(checkpoint, "settled")
 
 
 class Simulated(EngineUnderTest):
