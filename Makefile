@@ -8,7 +8,7 @@ export PATH := $(BIN):$(PATH)
 READY := $(VENV)/.ready
 PYTEST := $(PY) -m pytest
 
-.PHONY: help setup check format generate test test-unit test-contract test-cluster test-faults chaos mutants demo bench cluster clean
+.PHONY: help setup check format generate test test-unit test-contract test-cluster test-faults chaos mutants demo bench cluster frontend clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -42,7 +42,9 @@ test: check test-unit test-contract test-cluster ## check and every steady tier 
 test-unit: $(READY) ## unit, property and story tests: anywhere, some minutes
 	$(PYTEST) -m 'not faults' tests/unit tests/property
 
-test-contract: $(READY) ## one suite of engine behaviour, against the simulator
+# Without the frontend's binary its tests skip with the reason; WEIGHTROLLOUT_REQUIRE_ALL_TIERS=1 makes that a failure.
+test-contract: $(READY) ## one suite of engine behaviour: the simulator, and vLLM's real frontend
+	@$(MAKE) --no-print-directory frontend || true
 	$(PYTEST) tests/contract
 
 # Without a control plane the tests say so and skip; WEIGHTROLLOUT_REQUIRE_ALL_TIERS=1 makes that a failure.
@@ -66,11 +68,14 @@ mutants: $(READY) ## remove each guard on purpose, in a copy, and print the test
 cluster: $(READY) ## build the local control plane (once, cached outside the repository)
 	@PYTHONPATH=tests $(PY) -m localcluster build > /dev/null
 
+frontend: $(READY) ## fetch vLLM's frontend binary for the contract tests (once, 336 MB, cached outside the repository)
+	@PYTHONPATH=tests $(PY) -m frontend build > /dev/null
+
 demo: $(READY) cluster ## roll new weights through a fleet under traffic; PAYLOAD=qwen3-0.6b for 1.5 GB
 	@PYTHONPATH=tests $(PY) -m demo
 
 bench: $(READY) ## figures beside the alternative, into docs/benchmarks.md (a quiet machine, some minutes)
 	@PYTHONPATH=tests $(PY) -m bench
 
-clean: ## remove what was built here (the cached control plane stays)
+clean: ## remove what was built here (the cached control plane and frontend stay)
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis
