@@ -22,6 +22,7 @@ class Can(StrEnum):
 
     ANSWER_BY_WEIGHTS = "answer with a function of the loaded bytes"
     BE_SLOW = "be told how long an update takes"
+    DRAFT = "be started with a speculative draft model"
     FREEZE = "tell how many requests wait in a pause"
     PLAY_OTHER_VERSIONS = "be started as another version of vLLM"
     RENAME_ITS_SERVICE = "serve vllm.Control under another name"

@@ -91,6 +91,22 @@ async def test_draft_update_without_a_draft_model_is_refused(engine: EngineUnder
         )
 
 
+@needs(Can.DRAFT)
+async def test_draft_update_is_a_session_like_the_other_and_sets_the_same_label(
+    start_engine: StartEngine,
+) -> None:
+    async with start_engine(draft=True) as engine:
+        await engine.call(
+            "StartDraftWeightUpdate",
+            pb.StartDraftWeightUpdateRequest(),
+            pb.StartDraftWeightUpdateResponse,
+        )
+        with pytest.raises(EngineStateUnknown, match="already active"):
+            await engine.control.start_update(deadline_s=CALL_S)
+        await engine.control.finish_update("draft-2", deadline_s=CALL_S)
+        assert await engine.control.version(deadline_s=CALL_S) == "draft-2"
+
+
 async def test_sleep_and_wake_up_without_sleep_mode_are_refused(engine: EngineUnderTest) -> None:
     with pytest.raises(Exception, match="sleep mode is not configured"):
         await engine.call("Sleep", pb.SleepRequest(level=0), pb.SleepResponse)

@@ -91,10 +91,11 @@ def _download(folder: Path) -> Path:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=FETCH_S)
     except subprocess.TimeoutExpired as late:
-        raise FetchFailed(f"{' '.join(command)}: not done within {FETCH_S:.0f} s") from late
+        raise FetchFailed(f"pip download vllm=={VERSION}: not done in {FETCH_S:.0f} s") from late
     wheels = list(folder.glob("*.whl"))
     if done.returncode != 0 or len(wheels) != 1:
-        raise FetchFailed(f"{' '.join(command)}\n{done.stderr[-2000:]}")
+        said = done.stderr.strip().splitlines() or [f"exit {done.returncode}"]
+        raise FetchFailed(f"pip download vllm=={VERSION}: {said[-1]}")
     return wheels[0]
 
 

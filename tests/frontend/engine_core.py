@@ -73,6 +73,9 @@ class EngineCore:
         now = Script.read(self.script)
         if called in now.dies_at:
             die(CRASHED, f"script: died at {called}")
+        if called in now.gives_up_at:
+            await self.link.send(messages.ENGINE_CORE_DEAD)
+            return
         if called in now.hangs:
             return
         try:

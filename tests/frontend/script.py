@@ -26,7 +26,8 @@ class Script:
     hangs: tuple[str, ...] = ()  # never answered, never executed
     fails: dict[str, str] = field(default_factory=dict)  # text by call; not executed
     fails_after: dict[str, str] = field(default_factory=dict)  # the same, executed
-    dies_at: tuple[str, ...] = ()
+    dies_at: tuple[str, ...] = ()  # without a word
+    gives_up_at: tuple[str, ...] = ()  # says that it is dead, as a core does after an exception
 
     @classmethod
     def read(cls, path: Path) -> Self:
