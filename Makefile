@@ -8,7 +8,7 @@ export PATH := $(BIN):$(PATH)
 READY := $(VENV)/.ready
 PYTEST := $(PY) -m pytest
 
-.PHONY: help setup check format generate test test-unit test-contract test-cluster test-faults chaos mutants demo bench cluster clean
+.PHONY: help setup check format generate test test-unit test-contract test-cluster test-faults chaos mutants vllm demo bench cluster clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -65,6 +65,9 @@ mutants: $(READY) ## remove each guard on purpose, in a copy, and print the test
 
 cluster: $(READY) ## build the local control plane (once, cached outside the repository)
 	@PYTHONPATH=tests $(PY) -m localcluster build > /dev/null
+
+vllm: $(READY) ## build the environment with a real vLLM for CPU (once, 6 GB, cached outside the repository)
+	@PYTHONPATH=tests $(PY) -m realvllm > /dev/null
 
 demo: $(READY) cluster ## roll new weights through a fleet under traffic; PAYLOAD=qwen3-0.6b for 1.5 GB
 	@PYTHONPATH=tests $(PY) -m demo
