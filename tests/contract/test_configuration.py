@@ -2,17 +2,17 @@
 
 import pytest
 
-from contract.conftest import Pair, StartEngine
+from contract.subjects import Pair, StartEngine, Subject
 from contract.under_test import CALL_S, EngineUnderTest
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
 from weightrollout.engine.vllm_grpc import VllmGrpc
 from weightrollout.wire.vllm import control_pb2 as pb
 
 
-async def test_engine_tells_what_it_is(engine: EngineUnderTest, pair: Pair) -> None:
+async def test_engine_tells_what_it_is(engine: EngineUnderTest, subject: Subject) -> None:
     info = await engine.control.info(deadline_s=CALL_S)
     assert info.engine_version.startswith("0.")
-    assert info.transfer_backend == "weightrollout"
+    assert info.transfer_backend == subject.backend
     assert info.instance == engine.reports()[0].instance
     assert await engine.control.model(deadline_s=CALL_S) == engine.reports()[0].model
 
@@ -27,7 +27,7 @@ async def test_engine_without_weight_transfer_refuses_by_name(start_engine: Star
 async def test_engine_with_another_backend_names_it(start_engine: StartEngine) -> None:
     async with start_engine(backend="nccl") as engine:
         assert (await engine.control.info(deadline_s=CALL_S)).transfer_backend == "nccl"
-        assert not list(engine.handover.glob("report-*"))
+        assert not engine.weights.wrote_files()
 
 
 async def test_engine_before_0_28_lacks_the_calls(start_engine: StartEngine) -> None:

@@ -31,6 +31,7 @@ START_S: Final = 300.0  # seen: 24 s alone, 116 s with three others on two cores
 ASK_S: Final = 5.0
 GRACE_S: Final = 15.0  # of SIGTERM; the engine core of a tiny model ends in 2 to 6 s
 GONE_S: Final = 10.0
+EXIT_S: Final = 60.0  # after a signal; the engine core is torn down first
 LOG_LINES: Final = 60
 MARK: Final = "REALVLLM_ENGINE"
 
@@ -113,7 +114,7 @@ class RealEngine:
         """Signal the first process only; what it leaves alone is part of what is tested."""
         self._running().signal(signal_number)
 
-    async def exit_code(self, *, deadline_s: float) -> int:
+    async def exit_code(self, *, deadline_s: float = EXIT_S) -> int:
         """Wait for the end of the first process; negative: the signal that ended it."""
         async with asyncio.timeout(deadline_s):
             return await self._running().wait()

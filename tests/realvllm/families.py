@@ -144,6 +144,9 @@ FAMILIES: Final = _by_name(
     ),
 )
 
+#: For what engines do with requests: its answers are as long as they are asked for, up to 8,192 tokens.
+ENDLESS: Final = Family("endless", "endless", "Qwen3ForCausalLM")
+
 #: For measuring, not for comparing: see `recipes.payload`.
 PAYLOADS: Final = _by_name(
     Family("payload_tied", "payload_tied", "Qwen3ForCausalLM", Own.TIED_HEAD),

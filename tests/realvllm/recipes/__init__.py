@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from realvllm.recipes import (
-    companions,
     dense_models,
+    drafts,
     expert_models,
     payload,
     quantised_models,
@@ -24,6 +24,6 @@ RECIPES: Final[Mapping[str, Recipe]] = {
     **expert_models.RECIPES,
     **state_models.RECIPES,
     **quantised_models.RECIPES,
-    **companions.RECIPES,
+    **drafts.RECIPES,
     **payload.RECIPES,
 }

@@ -1,7 +1,8 @@
-"""The backend `stock`. Init and Update take {"folder": checkpoint}; only Update's is read."""
+"""The backend `stock`. Init takes {}, Update {"folder": checkpoint} and optionally {"seconds": how long it takes at least}."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ class Checkpoint(WeightTransferUpdateInfo):
     """A folder with safetensors files, as the engine's process sees it."""
 
     folder: str
+    seconds: float = 0.0  # keeps the worker busy for so long, as a large checkpoint would
 
 
 class StockReload(WeightTransferEngine[Nothing, Checkpoint]):
@@ -51,7 +53,9 @@ class StockReload(WeightTransferEngine[Nothing, Checkpoint]):
 
     def receive_weights(self, update_info: Checkpoint) -> None:
         """Load one folder. Raises what reading or loading raises, and leaves the model half-loaded then."""
+        begun = time.monotonic()
         self.model.load_weights(_tensors(Path(update_info.folder)))
+        time.sleep(max(0.0, begun + update_info.seconds - time.monotonic()))
 
     def finish_weight_update(self) -> None:
         """Layers that got nothing keep their old tensors, without a word."""

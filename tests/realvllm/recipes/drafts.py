@@ -1,13 +1,11 @@
-"""What serves beside a target: a draft head, an adapter."""
+"""Drafts with a checkpoint of their own that serve beside a target."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import torch
-from safetensors.torch import save_file
 from transformers import LlamaConfig
 
 from realvllm.recipes.drawing import linear, norm
@@ -17,7 +15,6 @@ from realvllm.recipes.writing import DENSE, Recipe, edit_config, save
 HIDDEN: Final = int(DENSE["hidden_size"])
 MLP: Final = int(DENSE["intermediate_size"])
 KV: Final = int(DENSE["head_dim"])  # one head of keys and values
-LORA_RANK: Final = 8
 #: Layers of `llama_deep` whose hidden states the head reads. With less than four layers in the target it fails at the first request.
 LOOKED_AT: Final = [1, 2, 3]
 
@@ -53,33 +50,4 @@ def _eagle3_llama(folder: Path, seed: int) -> None:
     save_tokenizer(folder)
 
 
-def _lora_llama(folder: Path, seed: int) -> None:
-    """An adapter of rank 8 for `llama`, as PEFT writes it."""
-    generator = torch.Generator().manual_seed(seed)
-    shapes = {
-        "self_attn.q_proj": (HIDDEN, HIDDEN),
-        "self_attn.v_proj": (KV, HIDDEN),
-        "mlp.down_proj": (HIDDEN, MLP),
-    }
-    tensors = {}
-    for layer in range(int(DENSE["num_hidden_layers"])):
-        for at, (rows, columns) in shapes.items():
-            stem = f"base_model.model.model.layers.{layer}.{at}"
-            tensors[f"{stem}.lora_A.weight"] = linear(LORA_RANK, columns, generator)
-            tensors[f"{stem}.lora_B.weight"] = linear(rows, LORA_RANK, generator)
-    folder.mkdir(parents=True, exist_ok=True)
-    save_file(tensors, folder / "adapter_model.safetensors", metadata={"format": "pt"})
-    config: dict[str, Any] = {
-        "peft_type": "LORA",
-        "task_type": "CAUSAL_LM",
-        "r": LORA_RANK,
-        "lora_alpha": 16,
-        "lora_dropout": 0.0,
-        "bias": "none",
-        "base_model_name_or_path": "llama",
-        "target_modules": ["q_proj", "v_proj", "down_proj"],
-    }
-    (folder / "adapter_config.json").write_text(json.dumps(config))
-
-
-RECIPES: Final[dict[str, Recipe]] = {"eagle3_llama": _eagle3_llama, "lora_llama": _lora_llama}
+RECIPES: Final[dict[str, Recipe]] = {"eagle3_llama": _eagle3_llama}
