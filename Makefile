@@ -8,7 +8,7 @@ export PATH := $(BIN):$(PATH)
 READY := $(VENV)/.ready
 PYTEST := $(PY) -m pytest
 
-.PHONY: help setup check format generate test test-unit test-contract test-cluster test-faults chaos mutants demo bench cluster frontend clean
+.PHONY: help setup check format generate test test-unit test-contract test-vllm test-cluster test-faults chaos mutants demo vllm bench cluster frontend clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -45,7 +45,12 @@ test-unit: $(READY) ## unit, property and story tests: anywhere, some minutes
 # Without the frontend's binary its tests skip with the reason; WEIGHTROLLOUT_REQUIRE_ALL_TIERS=1 makes that a failure.
 test-contract: $(READY) ## one suite of engine behaviour: the simulator, and vLLM's real frontend
 	@$(MAKE) --no-print-directory frontend || true
-	$(PYTEST) tests/contract
+	$(PYTEST) -m 'not real_engine' tests/contract
+
+# Not part of `make test` yet. A start takes half a minute and 2 GB, so one engine serves many tests. Without the environment
+# the tests say so and skip.
+test-vllm: vllm ## the same suite, and more, against a real vLLM on CPU (about 10 minutes)
+	$(PYTEST) -m real_engine tests/contract tests/vllm
 
 # Without a control plane the tests say so and skip; WEIGHTROLLOUT_REQUIRE_ALL_TIERS=1 makes that a failure.
 test-cluster: $(READY) ## a real API server, agents and engines as processes of a virtual node
@@ -70,6 +75,9 @@ cluster: $(READY) ## build the local control plane (once, cached outside the rep
 
 frontend: $(READY) ## fetch vLLM's frontend binary for the contract tests (once, 336 MB, cached outside the repository)
 	@PYTHONPATH=tests $(PY) -m frontend build > /dev/null
+
+vllm: $(READY) ## build the environment with a real vLLM for CPU (once, 6 GB, cached outside the repository)
+	@PYTHONPATH=tests $(PY) -m realvllm > /dev/null
 
 demo: $(READY) cluster ## roll new weights through a fleet under traffic; PAYLOAD=qwen3-0.6b for 1.5 GB
 	@PYTHONPATH=tests $(PY) -m demo

@@ -3,7 +3,6 @@
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -11,12 +10,24 @@ from typing import Any, Final
 import pytest
 
 import checkpoints
-from contract.subjects import FRONTEND, SUBJECTS, Subject, Unavailable
-from contract.under_test import TOKEN_S, EngineUnderTest, started
+from contract.oracle import ComputedOracle
+from contract.subjects import (
+    FRONTEND,
+    Pair,
+    RealStarts,
+    StartEngine,
+    Subject,
+    Unavailable,
+    params,
+    real,
+    real_launch,
+    real_pair,
+    record,
+)
+from contract.under_test import TOKEN_S, EngineUnderTest
 from frontend.process import FrontendProcess, frontend_process
+from realvllm import tier
 from weightrollout.wire.vllm import control_pb2 as pb
-
-StartEngine = Callable[..., AbstractAsyncContextManager[EngineUnderTest]]
 
 StartFrontend = Callable[..., AbstractAsyncContextManager[FrontendProcess]]
 
@@ -57,10 +68,13 @@ def _subject_of(item: pytest.Item) -> Any:
     return None if callspec is None else callspec.params.get("subject")
 
 
-@pytest.fixture(scope="session", params=SUBJECTS, ids=lambda subject: subject.name)
+@pytest.fixture(scope="session", params=params(), ids=lambda subject: subject.name)
 def subject(request: pytest.FixtureRequest) -> Subject:
-    """Each test runs once for each of them."""
-    return _had(request, request.param)
+    """Each test runs once for each: `make test-contract`, and `make test-vllm` for real engines."""
+    chosen: Subject = request.param
+    if chosen.is_real:
+        tier.require()
+    return _had(request, chosen)
 
 
 @pytest.fixture(scope="session")
@@ -79,32 +93,33 @@ def _had(request: pytest.FixtureRequest, chosen: Subject) -> Subject:
     pytest.skip(f"{chosen.name} can't be had: {why}")
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two checkpoints of one architecture, and what tells them apart."""
-
-    a: Path
-    b: Path
-
-    @property
-    def fingerprints(self) -> dict[str, int]:
-        return {"a": checkpoints.fingerprint(self.a), "b": checkpoints.fingerprint(self.b)}
+@pytest.fixture(scope="session")
+def simulated_pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    """Checkpoints that the simulator's core serves."""
+    folder = tmp_path_factory.mktemp("checkpoints")
+    a = checkpoints.write_checkpoint(folder / "a", seed=1)
+    b = checkpoints.write_checkpoint(folder / "b", seed=2)
+    return Pair(a, b, ComputedOracle({"a": a, "b": b}))
 
 
 @pytest.fixture(scope="session")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    folder = tmp_path_factory.mktemp("checkpoints")
-    return Pair(
-        checkpoints.write_checkpoint(folder / "a", seed=1),
-        checkpoints.write_checkpoint(folder / "b", seed=2),
-    )
+def pair(subject: Subject, simulated_pair: Pair) -> Pair:
+    return real_pair() if subject.is_real else simulated_pair
 
 
 @pytest.fixture(scope="session")
 async def shared_engine(
     subject: Subject, tmp_path_factory: pytest.TempPathFactory, pair: Pair
 ) -> AsyncIterator[EngineUnderTest]:
-    async with started(subject, tmp_path_factory.mktemp("engine"), pair.a) as engine:
+    folder = tmp_path_factory.mktemp("engine")
+    if subject.start is not None:
+        async with subject.start(folder, pair.a) as engine:
+            yield engine
+        return
+    async with real(folder / "b", real_launch(pair.b, backend="")) as fresh:
+        await record(pair, "b", fresh)
+    async with real(folder / "a", real_launch(pair.a, subject.backend)) as engine:
+        await record(pair, "a", engine)
         yield engine
 
 
@@ -115,12 +130,36 @@ async def engine(shared_engine: EngineUnderTest, pair: Pair) -> EngineUnderTest:
     return shared_engine
 
 
+@pytest.fixture
+async def own_engine(
+    subject: Subject, shared_engine: EngineUnderTest, tmp_path: Path, pair: Pair
+) -> AsyncIterator[EngineUnderTest]:
+    """An engine for a test that breaks it. A real one is shared and started again, because a start takes half a minute."""
+    if subject.start is None:
+        await shared_engine.settle(pair.a)
+        yield shared_engine
+        return
+    async with subject.start(tmp_path, pair.a) as engine:
+        yield engine
+
+
+@pytest.fixture
+def start_engine(
+    subject: Subject, shared_engine: EngineUnderTest, tmp_path: Path, pair: Pair
+) -> StartEngine:
+    """`async with start_engine(backend="")`: an engine started in another way."""
+    if subject.start is None:
+        return RealStarts(shared_engine, tmp_path, pair, subject)
+    return partial(subject.start, tmp_path, checkpoint=pair.a)
+
+
 @pytest.fixture(scope="session")
 async def shared_sleeper(
     subject: Subject, tmp_path_factory: pytest.TempPathFactory, pair: Pair
 ) -> AsyncIterator[EngineUnderTest]:
+    assert subject.start is not None, "only subjects that are cheap to start can sleep"
     folder = tmp_path_factory.mktemp("sleeper")
-    async with started(subject, folder, pair.a, enable_sleep_mode=True) as engine:
+    async with subject.start(folder, pair.a, enable_sleep_mode=True) as engine:
         yield engine
 
 
@@ -133,32 +172,26 @@ async def sleeper(shared_sleeper: EngineUnderTest) -> EngineUnderTest:
 
 @pytest.fixture(scope="session")
 async def shared_slow_engine(
-    subject: Subject, tmp_path_factory: pytest.TempPathFactory, pair: Pair
+    subject: Subject,
+    tmp_path_factory: pytest.TempPathFactory,
+    shared_engine: EngineUnderTest,
+    pair: Pair,
 ) -> AsyncIterator[EngineUnderTest]:
-    async with started(
-        subject, tmp_path_factory.mktemp("slow"), pair.a, update_seconds=SLOW_S
-    ) as engine:
+    if subject.start is None:
+        yield shared_engine
+        return
+    folder = tmp_path_factory.mktemp("slow")
+    async with subject.start(folder, pair.a, update_seconds=SLOW_S) as engine:
         yield engine
 
 
 @pytest.fixture
-async def slow_engine(shared_slow_engine: EngineUnderTest) -> EngineUnderTest:
+async def slow_engine(
+    shared_slow_engine: EngineUnderTest, pair: Pair
+) -> AsyncIterator[EngineUnderTest]:
     """Every update takes a second; without an open one, and resumed."""
     await shared_slow_engine.close_session()
     await shared_slow_engine.resume()
-    return shared_slow_engine
-
-
-@pytest.fixture
-async def own_engine(
-    subject: Subject, tmp_path: Path, pair: Pair
-) -> AsyncIterator[EngineUnderTest]:
-    """A fresh engine for a test that breaks it."""
-    async with started(subject, tmp_path, pair.a) as engine:
-        yield engine
-
-
-@pytest.fixture
-def start_engine(subject: Subject, tmp_path: Path, pair: Pair) -> StartEngine:
-    """`async with start_engine(backend="")`: a fresh engine started in another way."""
-    return partial(started, subject, tmp_path, checkpoint=pair.a)
+    shared_slow_engine.weights.update_seconds = SLOW_S
+    yield shared_slow_engine
+    shared_slow_engine.weights.update_seconds = 0.0

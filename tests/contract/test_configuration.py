@@ -6,8 +6,7 @@ from typing import Any
 import grpc
 import pytest
 
-from contract.conftest import Pair, StartEngine
-from contract.subjects import Can, needs, seen
+from contract.subjects import Can, Pair, StartEngine, Subject, needs, seen
 from contract.under_test import CALL_S, EngineUnderTest, eventually
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
 from weightrollout.engine.vllm_grpc import VllmGrpc
@@ -19,10 +18,10 @@ async def sleeping(engine: EngineUnderTest) -> bool:
     return reply.sleeping
 
 
-async def test_engine_tells_what_it_is(engine: EngineUnderTest, pair: Pair) -> None:
+async def test_engine_tells_what_it_is(engine: EngineUnderTest, subject: Subject) -> None:
     info = await engine.control.info(deadline_s=CALL_S)
     assert info.engine_version.startswith("0.")
-    assert info.transfer_backend == "weightrollout"
+    assert info.transfer_backend == subject.backend
     assert info.instance == engine.reports()[0].instance
     assert await engine.control.model(deadline_s=CALL_S) == engine.reports()[0].model
 
@@ -58,7 +57,7 @@ async def test_every_transfer_call_is_refused_before_its_payload_is_read(
 async def test_engine_with_another_backend_names_it(start_engine: StartEngine) -> None:
     async with start_engine(backend="nccl") as engine:
         assert (await engine.control.info(deadline_s=CALL_S)).transfer_backend == "nccl"
-        assert not list(engine.handover.glob("report-*"))
+        assert not engine.weights.wrote_files()
 
 
 @needs(Can.PLAY_OTHER_VERSIONS)

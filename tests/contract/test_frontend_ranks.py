@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 import grpc
 import pytest
 
-from contract.conftest import Pair, StartFrontend
+from contract.conftest import StartFrontend
+from contract.subjects import Pair
 from contract.under_test import CALL_S
 from frontend.process import FrontendProcess
 from frontend.script import Script
@@ -21,8 +22,8 @@ from weightrollout.wire.vllm import control_pb2 as pb
 
 
 @pytest.fixture(scope="module")
-async def running(frontend: StartFrontend, pair: Pair) -> AsyncIterator[FrontendProcess]:
-    async with frontend(model=pair.a, backend="ipc", cores=2) as process:
+async def running(frontend: StartFrontend, simulated_pair: Pair) -> AsyncIterator[FrontendProcess]:
+    async with frontend(model=simulated_pair.a, backend="ipc", cores=2) as process:
         yield process
 
 
@@ -134,9 +135,11 @@ async def capabilities(process: FrontendProcess) -> pb.RlCapabilities:
     ],
 )
 async def test_backend_on_which_cores_do_not_agree_is_no_backend(
-    frontend: StartFrontend, pair: Pair, cores: list[Script]
+    frontend: StartFrontend, simulated_pair: Pair, cores: list[Script]
 ) -> None:
-    async with frontend(model=pair.a, backend="ipc", cores=len(cores), scripts=cores) as process:
+    async with frontend(
+        model=simulated_pair.a, backend="ipc", cores=len(cores), scripts=cores
+    ) as process:
         adapter = VllmGrpc(process.grpc_target)
         assert (await adapter.info(deadline_s=CALL_S)).transfer_backend == ""
         for call in (
@@ -149,11 +152,13 @@ async def test_backend_on_which_cores_do_not_agree_is_no_backend(
 
 
 async def test_sleep_and_draft_that_one_core_lost_are_closed_for_all(
-    frontend: StartFrontend, pair: Pair
+    frontend: StartFrontend, simulated_pair: Pair
 ) -> None:
     lost = Script(lacks=("enable_sleep_mode", "supports_draft_weight_updates"))
     flags = {"backend": "ipc", "enable_sleep_mode": True, "draft": True}
-    async with frontend(model=pair.a, cores=2, scripts=[Script(), lost], **flags) as process:
+    async with frontend(
+        model=simulated_pair.a, cores=2, scripts=[Script(), lost], **flags
+    ) as process:
         told = await capabilities(process)
     assert told.weight_transfer_enabled
     assert not told.sleep_mode_enabled
@@ -161,11 +166,11 @@ async def test_sleep_and_draft_that_one_core_lost_are_closed_for_all(
 
 
 async def test_versions_of_vllm_that_differ_are_not_noticed(
-    frontend: StartFrontend, pair: Pair
+    frontend: StartFrontend, simulated_pair: Pair
 ) -> None:
     """GetServerInfo gives that of the first core: cores of one pod must come from one image."""
     mixed = [Script(), Script(engine_version="0.31.0")]
-    async with frontend(model=pair.a, backend="ipc", cores=2, scripts=mixed) as process:
+    async with frontend(model=simulated_pair.a, backend="ipc", cores=2, scripts=mixed) as process:
         adapter = VllmGrpc(process.grpc_target)
         assert (await adapter.info(deadline_s=CALL_S)).engine_version == "0.33.0"
         await adapter.start_update(deadline_s=CALL_S)

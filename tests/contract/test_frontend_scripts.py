@@ -7,7 +7,8 @@ import grpc.aio
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from contract.conftest import Pair, StartFrontend
+from contract.conftest import StartFrontend
+from contract.subjects import Pair
 from contract.under_test import CALL_S, eventually
 from frontend.process import FrontendProcess
 from frontend.script import Script
@@ -25,8 +26,8 @@ BIG: int = 31 << 20
 
 
 @pytest.fixture(scope="module")
-async def running(frontend: StartFrontend, pair: Pair) -> AsyncIterator[FrontendProcess]:
-    async with frontend(model=pair.a, backend="ipc") as process:
+async def running(frontend: StartFrontend, simulated_pair: Pair) -> AsyncIterator[FrontendProcess]:
+    async with frontend(model=simulated_pair.a, backend="ipc") as process:
         yield process
 
 
@@ -126,9 +127,11 @@ async def test_message_just_below_32_mib_arrives(
 
 
 async def test_engine_that_was_paused_before_we_came_says_so(
-    frontend: StartFrontend, pair: Pair
+    frontend: StartFrontend, simulated_pair: Pair
 ) -> None:
-    async with frontend(model=pair.a, scripts=[Script(paused=True, version="b")]) as process:
+    async with frontend(
+        model=simulated_pair.a, scripts=[Script(paused=True, version="b")]
+    ) as process:
         adapter = VllmGrpc(process.grpc_target)
         assert await adapter.is_paused(deadline_s=CALL_S)
         assert await adapter.version(deadline_s=CALL_S) == "b"
@@ -136,9 +139,11 @@ async def test_engine_that_was_paused_before_we_came_says_so(
 
 
 async def test_core_that_dies_in_a_call_takes_its_frontend_along(
-    frontend: StartFrontend, pair: Pair
+    frontend: StartFrontend, simulated_pair: Pair
 ) -> None:
-    async with frontend(model=pair.a, scripts=[Script(dies_at=("update_weights",))]) as process:
+    async with frontend(
+        model=simulated_pair.a, scripts=[Script(dies_at=("update_weights",))]
+    ) as process:
         adapter = VllmGrpc(process.grpc_target)
         with pytest.raises(EngineStateUnknown):
             await adapter.update(b"{}", deadline_s=CALL_S)
@@ -158,12 +163,12 @@ async def test_core_that_dies_in_a_call_takes_its_frontend_along(
 
 
 async def test_core_that_says_it_is_dead_fails_every_call_but_server_info(
-    frontend: StartFrontend, pair: Pair
+    frontend: StartFrontend, simulated_pair: Pair
 ) -> None:
     """Only gRPC health tells; a frontend that manages the core ends when the core's process does."""
     broken = Script(gives_up_at=("is_scheduler_paused",))
     async with (
-        frontend(model=pair.a, scripts=[broken]) as process,
+        frontend(model=simulated_pair.a, scripts=[broken]) as process,
         grpc.aio.insecure_channel(process.grpc_target) as channel,
     ):
         adapter = VllmGrpc(process.grpc_target)
@@ -182,10 +187,10 @@ async def test_core_that_says_it_is_dead_fails_every_call_but_server_info(
 
 
 async def test_frontend_that_does_not_manage_its_core_outlives_it_and_looks_well(
-    frontend: StartFrontend, pair: Pair
+    frontend: StartFrontend, simulated_pair: Pair
 ) -> None:
     """So GetServerInfo proves a live engine only where the frontend manages it."""
-    async with frontend(model=pair.a, unmanaged=True) as process:
+    async with frontend(model=simulated_pair.a, unmanaged=True) as process:
         adapter = VllmGrpc(process.grpc_target)
         assert not await adapter.is_paused(deadline_s=CALL_S)
         process.kill_cores()

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from contract.conftest import Pair, StartFrontend
+from contract.conftest import StartFrontend
+from contract.subjects import Pair
 from contract.under_test import CALL_S
 from frontend.process import FrontendProcess
 from localcluster.certificates import Authority
@@ -72,19 +73,19 @@ def all_papers(tmp_path_factory: pytest.TempPathFactory) -> Papers:
 
 @pytest.fixture(scope="module")
 async def serves_tls(
-    frontend: StartFrontend, pair: Pair, all_papers: Papers
+    frontend: StartFrontend, simulated_pair: Pair, all_papers: Papers
 ) -> AsyncIterator[FrontendProcess]:
     options = (*all_papers.engine_flags(asks_who_calls=False), "--api-key", "sesame")
-    async with frontend(model=pair.a, backend="ipc", options=options) as process:
+    async with frontend(model=simulated_pair.a, backend="ipc", options=options) as process:
         yield process
 
 
 @pytest.fixture(scope="module")
 async def asks_who_calls(
-    frontend: StartFrontend, pair: Pair, all_papers: Papers
+    frontend: StartFrontend, simulated_pair: Pair, all_papers: Papers
 ) -> AsyncIterator[FrontendProcess]:
     options = all_papers.engine_flags(asks_who_calls=True)
-    async with frontend(model=pair.a, backend="ipc", options=options) as process:
+    async with frontend(model=simulated_pair.a, backend="ipc", options=options) as process:
         yield process
 
 
@@ -135,9 +136,9 @@ async def test_agent_without_tls_is_told_that_the_engine_has_it(
 
 
 async def test_agent_with_tls_is_told_that_the_engine_has_none(
-    frontend: StartFrontend, pair: Pair, papers: Papers
+    frontend: StartFrontend, simulated_pair: Pair, papers: Papers
 ) -> None:
-    async with frontend(model=pair.a, backend="ipc") as plain:
+    async with frontend(model=simulated_pair.a, backend="ipc") as plain:
         with pytest.raises(EngineUnreachable, match=r"does not speak TLS.*--ssl-certfile"):
             await ask(plain, papers.tls())
 
@@ -177,10 +178,10 @@ async def test_certificate_that_was_replaced_is_used_from_the_next_call_on(
 
 
 async def test_call_that_runs_while_certificates_are_replaced_goes_on(
-    frontend: StartFrontend, pair: Pair, papers: Papers
+    frontend: StartFrontend, simulated_pair: Pair, papers: Papers
 ) -> None:
     flags = papers.engine_flags(asks_who_calls=True)
-    async with frontend(model=pair.a, options=flags) as process:
+    async with frontend(model=simulated_pair.a, options=flags) as process:
         adapter = VllmGrpc(process.grpc_target, tls=papers.tls(agent="agent"))
         inference = VllmHttp(process.http_url.replace("http:", "https:"), papers.tls(agent="agent"))
         story = asyncio.create_task(inference.complete(PROMPT, max_tokens=300, deadline_s=CALL_S))

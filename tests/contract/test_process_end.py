@@ -5,10 +5,8 @@ import signal
 
 import pytest
 
-from contract.conftest import StartEngine
-from contract.subjects import Can, needs, seen
+from contract.subjects import Can, StartEngine, needs, seen
 from contract.under_test import CALL_S, EngineUnderTest, eventually
-from simulator import answers
 from weightrollout.engine.errors import (
     EngineError,
     EngineRefused,
@@ -19,6 +17,7 @@ from weightrollout.handover import files, records
 from weightrollout.handover.records import ExitRequest, InitInfo
 
 
+@needs(Can.MANAGE_ITS_ENGINE)
 @seen("0.32", "0.33")
 async def test_shutdown_ends_an_engine_that_its_frontend_manages(
     own_engine: EngineUnderTest,
@@ -83,20 +82,21 @@ async def test_restarted_engine_leaves_no_file_of_the_process_before_it(
     assert after.plan.plan_id() == before.plan.plan_id()
 
 
-@needs(Can.ANSWER_BY_WEIGHTS)
+@needs(Can.DRAIN)
 async def test_sigterm_lets_running_requests_end_where_the_engine_was_given_time(
     start_engine: StartEngine,
 ) -> None:
     async with start_engine(drain_seconds=5.0) as engine:
-        prompt = asyncio.create_task(engine.complete("a long one", 50))
+        prompt = asyncio.create_task(engine.tokens("a long one", 50))
         await eventually(engine.busy)
         engine.process.kill(signal.SIGTERM)
-        assert len(answers.split(await prompt)) == 50
+        assert len(await prompt) == 50
         assert await engine.process.exit_code() == 0
 
 
+@seen("0.33")
 async def test_sigterm_cuts_running_requests_by_default(own_engine: EngineUnderTest) -> None:
-    prompt = asyncio.create_task(own_engine.complete("an endless one", 100_000))
+    prompt = asyncio.create_task(own_engine.complete("an endless one", 8000))
     await eventually(own_engine.busy)
     own_engine.process.kill(signal.SIGTERM)
     with pytest.raises(EngineError):

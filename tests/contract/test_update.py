@@ -5,16 +5,12 @@ import asyncio
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-import checkpoints
-from contract.conftest import Pair, StartEngine
-from contract.subjects import Can, needs
+from contract.oracle import PROMPT
+from contract.subjects import Can, Pair, StartEngine, needs
 from contract.under_test import CALL_S, EngineUnderTest, eventually
-from simulator import answers
 from weightrollout.engine.errors import EngineError, EngineRefused, EngineStateUnknown
 from weightrollout.handover import files, proof, records
 from weightrollout.handover.records import ImageIndex, InitInfo
-
-PROMPT = "tell me a story"
 
 
 async def begin(engine: EngineUnderTest, info: InitInfo) -> None:
@@ -33,11 +29,10 @@ async def core_is_busy(engine: EngineUnderTest) -> bool:
 
 
 async def test_swapped_engine_answers_as_a_fresh_process_that_serves_the_new_weights(
-    engine: EngineUnderTest, pair: Pair, start_engine: StartEngine
+    engine: EngineUnderTest, pair: Pair
 ) -> None:
     await engine.swap(pair.b, "b")
-    async with start_engine(checkpoint=pair.b) as fresh:
-        assert await engine.complete(PROMPT) == await fresh.complete(PROMPT)
+    assert await pair.oracle.explain(engine, await engine.tokens(PROMPT, 50), PROMPT) == ("b",)
 
 
 async def test_update_is_accepted_without_a_pause(engine: EngineUnderTest, pair: Pair) -> None:
@@ -50,12 +45,11 @@ async def test_update_without_a_pause_spoils_running_answers(
     engine: EngineUnderTest, pair: Pair
 ) -> None:
     tokens: list[str] = []
-    async for token, _ in engine.stream(PROMPT, 1000):
-        before = len(tokens)
-        tokens += answers.pieces(token)
-        if before < 3 <= len(tokens):
+    async for token, _ in engine.stream(PROMPT, 200):
+        tokens += [token] if token else []
+        if len(tokens) == 3:
             await engine.transfer(pair.b, "b")
-    assert answers.explain(tokens, PROMPT, pair.fingerprints) is None
+    assert await pair.oracle.explain(engine, tokens, PROMPT) is None
 
 
 async def test_starting_twice_is_internal_and_only_the_text_tells_why(
@@ -118,8 +112,8 @@ async def test_full_resend_makes_a_half_loaded_engine_whole(
         await own_engine.update(InitInfo("never prepared", "sha256:0", ""))
     await own_engine.transfer(pair.b, "b")
     await own_engine.resume()
-    expected = answers.answer(checkpoints.fingerprint(pair.b), PROMPT, 6)
-    assert await own_engine.complete(PROMPT) == "".join(expected)
+    tokens = await own_engine.tokens(PROMPT, 6)
+    assert await pair.oracle.explain(own_engine, tokens, PROMPT) == ("b",)
 
 
 @needs(Can.BE_SLOW)
@@ -178,8 +172,8 @@ async def test_receipts_of_every_rank_prove_the_image(
             instance=reports[0].instance,
         )
         assert found is None
-        expected = answers.answer(checkpoints.fingerprint(pair.b), PROMPT, 6)
-        assert await engine.complete(PROMPT) == "".join(expected)
+        tokens = await engine.tokens(PROMPT, 6)
+        assert await pair.oracle.explain(engine, tokens, PROMPT) == ("b",)
 
 
 async def test_bytes_that_rotted_after_staging_do_not_prove(

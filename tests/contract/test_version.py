@@ -2,7 +2,7 @@
 
 import pytest
 
-from contract.conftest import Pair
+from contract.subjects import Pair
 from contract.under_test import CALL_S, EngineUnderTest
 from weightrollout.engine.errors import EngineRefused
 
