@@ -54,7 +54,7 @@ class Pair:
 def params() -> list[object]:
     """Of the `subject` fixture. A start of a real engine may take minutes, and is part of a test's time."""
     real = [Subject.VLLM, *([Subject.PLUGIN] if plugins.ours_exists() else [])]
-    marks = (pytest.mark.real_engine, pytest.mark.timeout(900))
+    marks = (pytest.mark.real_engine, pytest.mark.timeout(2400))
     return [Subject.SIMULATOR, *(pytest.param(subject, marks=marks) for subject in real)]
 
 
