@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from realvllm import families, tiny
+from realvllm.client import Client
 from realvllm.engine import EngineNotStarted, engine
 from realvllm.launch import Frontend, Launch
-from realvllm.client import Client
 
 ANSWER_S = 60.0
 

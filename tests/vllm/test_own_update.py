@@ -7,8 +7,8 @@ from pathlib import Path
 
 from realvllm import families, tiny
 from realvllm.client import Answers, Client, difference
+from realvllm.control import CALL_S, controlled, stock_draft_update, stock_update
 from realvllm.engine import RealEngine, engine
-from vllm_tests.control import CALL_S, controlled, stock_draft_update, stock_update
 
 
 async def answers(running: RealEngine) -> Answers:
@@ -20,7 +20,10 @@ async def test_tied_head_stays_old_and_every_call_says_ok(tmp_path: Path) -> Non
     pair = tiny.pair(families.FAMILIES["qwen3_tied"])
     async with engine(tmp_path / "b", pair.b.launch("")) as fresh:
         expected = await answers(fresh)
-    async with engine(tmp_path / "a", pair.a.launch("stock")) as running, controlled(running) as control:
+    async with (
+        engine(tmp_path / "a", pair.a.launch("stock")) as running,
+        controlled(running) as control,
+    ):
         before = await answers(running)
         await stock_update(control, pair.b.target, "b")
 
@@ -36,7 +39,10 @@ async def test_stale_draft_costs_speed_and_never_correctness(tmp_path: Path) -> 
     pair = tiny.pair(families.FAMILIES["draft_model"])
     async with engine(tmp_path / "b", pair.b.launch("")) as fresh:
         expected = await answers(fresh)
-    async with engine(tmp_path / "a", pair.a.launch("stock")) as running, controlled(running) as control:
+    async with (
+        engine(tmp_path / "a", pair.a.launch("stock")) as running,
+        controlled(running) as control,
+    ):
         client = Client(running.http_url, str(running.launch.model))
 
         async def accepted(expected: Answers | None) -> float:
