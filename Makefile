@@ -47,8 +47,7 @@ test-contract: $(READY) ## one suite of engine behaviour: the simulator, and vLL
 	@$(MAKE) --no-print-directory frontend || true
 	$(PYTEST) -m 'not real_engine' tests/contract
 
-# Not part of `make test` yet. A start takes half a minute and 2 GB, so one engine serves many tests. Without the environment
-# the tests say so and skip.
+# Not part of `make test` yet. A start takes half a minute and 2 GB, so one engine serves many tests.
 test-vllm: vllm ## the same suite, and more, against a real vLLM on CPU (about 10 minutes)
 	$(PYTEST) -m real_engine tests/contract tests/vllm
 

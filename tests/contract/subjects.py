@@ -206,6 +206,6 @@ PLUGIN: Final = Subject("vllm-plugin", frozenset({STARTED_WITH}), _REAL - {Can.B
 def params() -> list[object]:
     """Of the `subject` fixture. A start of a real engine may take minutes, and is part of a test's time."""
     real = [VLLM, *([PLUGIN] if plugins.ours_exists() else [])]
-    marks = (pytest.mark.real_engine, pytest.mark.timeout(900))
+    marks = (pytest.mark.real_engine, pytest.mark.timeout(2400))
     real_params = (pytest.param(subject, marks=marks) for subject in real)
     return [SIMULATOR, FRONTEND, *real_params]

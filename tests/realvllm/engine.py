@@ -13,24 +13,22 @@ import signal
 import socket
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 import aiohttp
 
-from localcluster.guard import sweep
-from localcluster.processes import Command, Guard, Process, log_tail, start_process
-from localcluster.waiting import eventually
+from localcluster.processes import Command, Process, log_tail, start_process
 from realvllm import leftovers, venv
 from realvllm.launch import ADDRESS, Frontend, Launch, Ports, arguments, environment
+from realvllm.leftovers import Watch
 from realvllm.plugins import installed, write_folder
 
-START_S: Final = 300.0  # seen: 24 s alone, 116 s with three others on two cores
+START_S: Final = 900.0  # seen: 24 s alone, 116 s with three others on two cores, 350 s where 20 processes wanted those
 ASK_S: Final = 5.0
 GRACE_S: Final = 15.0  # of SIGTERM; the engine core of a tiny model ends in 2 to 6 s
-GONE_S: Final = 10.0
 EXIT_S: Final = 60.0  # after a signal; the engine core is torn down first
 LOG_LINES: Final = 60
 MARK: Final = "REALVLLM_ENGINE"
@@ -54,6 +52,7 @@ class RealEngine:
     plugins: Path
     mark: str
     _process: Process | None = field(default=None, repr=False)
+    _watch: Watch | None = field(default=None, repr=False)
 
     @property
     def http_url(self) -> str:
@@ -80,6 +79,7 @@ class RealEngine:
                 (*command, *arguments(self.launch, self.ports)), {**ours, name: value}, self.log
             )
         )
+        self._watch = Watch.over(self.pid, self.mark)
         try:
             async with asyncio.timeout(deadline_s):
                 await self._serves()
@@ -130,18 +130,13 @@ class RealEngine:
 
     async def stop(self) -> None:
         """End all of it. A second call finds nothing to do. ProcessesLeft if something survives."""
-        if self._process is None:
+        if self._process is None or self._watch is None:
             return
+        watch, self._watch = self._watch, None
         await self._process.stop(GRACE_S)
-        with suppress(AssertionError):  # told below, with the ids
-            await eventually(self._swept, GONE_S, "engine gone")
+        await watch.release()
         if left := self.processes():
             raise ProcessesLeft(f"of the engine at {self.http_url}: {left}")
-
-    def _swept(self) -> bool:
-        leftovers.kill(self.pid, self.mark)
-        sweep(self.mark)
-        return not self.processes()
 
     def _running(self) -> Process:
         if self._process is None:
@@ -165,16 +160,11 @@ async def engine(
     mark = f"{MARK}={uuid.uuid4().hex}"
     plugins = write_folder(folder / "plugins", installed())
     running = RealEngine(launch, _free_ports(), folder / "engine.log", plugins, mark)
-    guard = Guard(mark, ())  # ends what is left when this test run is killed
-    guard.start()
     try:
         await running.start(deadline_s=deadline_s)
         yield running
     finally:
-        try:
-            await running.stop()
-        finally:
-            await guard.release(GONE_S)
+        await running.stop()
 
 
 def _free_ports() -> Ports:
