@@ -24,7 +24,6 @@ class Can(StrEnum):
     BE_SLOW = "be told how long an update takes"
     DRAFT = "be started with a speculative draft model"
     FREEZE = "tell how many requests wait in a pause"
-    PLAY_OTHER_VERSIONS = "be started as another version of vLLM"
     RENAME_ITS_SERVICE = "serve vllm.Control under another name"
     RUN_UNMANAGED = "be started so that its frontend does not manage the engine"
     SLEEP = "be started with sleep mode"
@@ -92,7 +91,7 @@ def _obtain_frontend() -> None:
 FRONTEND: Final = Subject(
     "vllm-rs",
     frozenset({"0.33"}),
-    frozenset(Can) - {Can.PLAY_OTHER_VERSIONS, Can.RENAME_ITS_SERVICE},
+    frozenset(Can) - {Can.RENAME_ITS_SERVICE},
     frontend_process,
     _obtain_frontend,
 )
