@@ -43,7 +43,6 @@ class Can(StrEnum):
     DRAFT = "be started with a speculative draft model"
     FREEZE = "tell how many requests wait in a pause"
     MANAGE_ITS_ENGINE = "be started so that its frontend manages the engine"
-    PLAY_OTHER_VERSIONS = "be started as another version of vLLM"
     RENAME_ITS_SERVICE = "serve vllm.Control under another name"
     RUN_UNMANAGED = "be started so that its frontend does not manage the engine"
     SLEEP = "be started with sleep mode"
@@ -193,7 +192,7 @@ SIMULATOR: Final = Subject(
 FRONTEND: Final = Subject(
     "vllm-rs",
     frozenset({"0.33"}),
-    frozenset(Can) - {Can.PLAY_OTHER_VERSIONS, Can.RENAME_ITS_SERVICE},
+    frozenset(Can) - {Can.RENAME_ITS_SERVICE},
     partial(planned, frontend_process),
     obtain=_obtain_frontend,
 )

@@ -60,7 +60,6 @@ async def test_engine_with_another_backend_names_it(start_engine: StartEngine) -
         assert not engine.weights.wrote_files()
 
 
-@needs(Can.PLAY_OTHER_VERSIONS)
 @seen("0.27")
 async def test_engine_before_0_28_lacks_the_calls(start_engine: StartEngine) -> None:
     async with start_engine(vllm="0.27") as engine:

@@ -125,7 +125,6 @@ async def test_new_requests_are_rejected_in_an_abort_pause(engine: EngineUnderTe
         await engine.complete(PROMPT)
 
 
-@needs(Can.PLAY_OTHER_VERSIONS)
 @seen("0.28", "0.29", "0.30", "0.31", "0.32")
 async def test_new_requests_wait_in_an_abort_pause_before_0_33(start_engine: StartEngine) -> None:
     async with start_engine(vllm="0.32") as engine:

@@ -37,7 +37,6 @@ async def test_shutdown_is_refused_where_the_frontend_does_not_manage_the_engine
             await engine.control.shutdown(deadline_s=CALL_S)
 
 
-@needs(Can.PLAY_OTHER_VERSIONS)
 @seen("0.28", "0.29", "0.30", "0.31")
 async def test_shutdown_is_unknown_before_0_32(start_engine: StartEngine) -> None:
     async with start_engine(vllm="0.31") as engine:
