@@ -1,22 +1,32 @@
 """What an engine can do depends on how it was started; it refuses the rest and changes nothing."""
 
+import asyncio
+from typing import Any
+
+import grpc
 import pytest
 
-from contract.conftest import Pair, StartEngine
-from contract.under_test import CALL_S, EngineUnderTest
+from contract.subjects import Can, Pair, StartEngine, Subject, needs, seen
+from contract.under_test import CALL_S, EngineUnderTest, eventually
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
 from weightrollout.engine.vllm_grpc import VllmGrpc
 from weightrollout.wire.vllm import control_pb2 as pb
 
 
-async def test_engine_tells_what_it_is(engine: EngineUnderTest, pair: Pair) -> None:
+async def sleeping(engine: EngineUnderTest) -> bool:
+    reply = await engine.call("IsSleeping", pb.IsSleepingRequest(), pb.IsSleepingResponse)
+    return reply.sleeping
+
+
+async def test_engine_tells_what_it_is(engine: EngineUnderTest, subject: Subject) -> None:
     info = await engine.control.info(deadline_s=CALL_S)
     assert info.engine_version.startswith("0.")
-    assert info.transfer_backend == "weightrollout"
+    assert info.transfer_backend == subject.backend
     assert info.instance == engine.reports()[0].instance
     assert await engine.control.model(deadline_s=CALL_S) == engine.reports()[0].model
 
 
+@needs(Can.USE_OTHER_BACKENDS)
 async def test_engine_without_weight_transfer_refuses_by_name(start_engine: StartEngine) -> None:
     async with start_engine(backend="") as engine:
         assert (await engine.control.info(deadline_s=CALL_S)).transfer_backend == ""
@@ -24,12 +34,33 @@ async def test_engine_without_weight_transfer_refuses_by_name(start_engine: Star
             await engine.control.start_update(deadline_s=CALL_S)
 
 
+@needs(Can.USE_OTHER_BACKENDS)
+async def test_every_transfer_call_is_refused_before_its_payload_is_read(
+    start_engine: StartEngine,
+) -> None:
+    async with start_engine(backend="") as engine:
+        control = engine.control
+        for call in (
+            control.init_transfer(b"no JSON", deadline_s=CALL_S),
+            control.update(b"no JSON", deadline_s=CALL_S),
+            control.finish_update(" ", deadline_s=CALL_S),
+        ):
+            with pytest.raises(
+                EngineRefused, match=r"FailedPrecondition.*--weight-transfer-config"
+            ):
+                await call
+        await control.set_version("a label needs no transfer", deadline_s=CALL_S)
+        assert await control.version(deadline_s=CALL_S) == "a label needs no transfer"
+
+
+@needs(Can.USE_OTHER_BACKENDS)
 async def test_engine_with_another_backend_names_it(start_engine: StartEngine) -> None:
     async with start_engine(backend="nccl") as engine:
         assert (await engine.control.info(deadline_s=CALL_S)).transfer_backend == "nccl"
-        assert not list(engine.handover.glob("report-*"))
+        assert not engine.weights.wrote_files()
 
 
+@seen("0.27")
 async def test_engine_before_0_28_lacks_the_calls(start_engine: StartEngine) -> None:
     async with start_engine(vllm="0.27") as engine:
         assert (await engine.control.info(deadline_s=CALL_S)).transfer_backend == ""
@@ -37,6 +68,7 @@ async def test_engine_before_0_28_lacks_the_calls(start_engine: StartEngine) -> 
             await engine.pause()
 
 
+@needs(Can.RENAME_ITS_SERVICE)
 async def test_other_service_name_is_reported_with_the_flag_that_sets_it(
     start_engine: StartEngine,
 ) -> None:
@@ -57,6 +89,22 @@ async def test_draft_update_without_a_draft_model_is_refused(engine: EngineUnder
         )
 
 
+@needs(Can.DRAFT)
+async def test_draft_update_is_a_session_like_the_other_and_sets_the_same_label(
+    start_engine: StartEngine,
+) -> None:
+    async with start_engine(draft=True) as engine:
+        await engine.call(
+            "StartDraftWeightUpdate",
+            pb.StartDraftWeightUpdateRequest(),
+            pb.StartDraftWeightUpdateResponse,
+        )
+        with pytest.raises(EngineStateUnknown, match="already active"):
+            await engine.control.start_update(deadline_s=CALL_S)
+        await engine.control.finish_update("draft-2", deadline_s=CALL_S)
+        assert await engine.control.version(deadline_s=CALL_S) == "draft-2"
+
+
 async def test_sleep_and_wake_up_without_sleep_mode_are_refused(engine: EngineUnderTest) -> None:
     with pytest.raises(Exception, match="sleep mode is not configured"):
         await engine.call("Sleep", pb.SleepRequest(level=0), pb.SleepResponse)
@@ -64,24 +112,68 @@ async def test_sleep_and_wake_up_without_sleep_mode_are_refused(engine: EngineUn
         await engine.call("WakeUp", pb.WakeUpRequest(), pb.WakeUpResponse)
 
 
+@needs(Can.SLEEP)
 async def test_full_wake_up_resumes_an_engine_that_was_only_paused(
-    start_engine: StartEngine,
+    sleeper: EngineUnderTest,
 ) -> None:
-    async with start_engine(enable_sleep_mode=True) as engine:
-        await engine.pause()
-        await engine.call("WakeUp", pb.WakeUpRequest(), pb.WakeUpResponse)
-        assert not await engine.is_paused()
+    await sleeper.pause()
+    await sleeper.call("WakeUp", pb.WakeUpRequest(), pb.WakeUpResponse)
+    assert not await sleeper.is_paused()
 
 
-async def test_partial_wake_up_keeps_the_engine_paused(start_engine: StartEngine) -> None:
-    async with start_engine(enable_sleep_mode=True) as engine:
-        await engine.call("Sleep", pb.SleepRequest(mode=pb.PAUSE_MODE_KEEP), pb.SleepResponse)
-        await engine.call("WakeUp", pb.WakeUpRequest(tags=["weights"]), pb.WakeUpResponse)
-        assert await engine.is_paused()
-        await engine.call("WakeUp", pb.WakeUpRequest(tags=["kv_cache"]), pb.WakeUpResponse)
-        assert not await engine.is_paused()
+@needs(Can.SLEEP)
+async def test_partial_wake_up_keeps_the_engine_paused(sleeper: EngineUnderTest) -> None:
+    await sleeper.call("Sleep", pb.SleepRequest(mode=pb.PAUSE_MODE_KEEP), pb.SleepResponse)
+    await sleeper.call("WakeUp", pb.WakeUpRequest(tags=["weights"]), pb.WakeUpResponse)
+    assert await sleeper.is_paused()
+    await sleeper.call("WakeUp", pb.WakeUpRequest(tags=["kv_cache"]), pb.WakeUpResponse)
+    assert not await sleeper.is_paused()
 
 
+@needs(Can.SLEEP)
+async def test_sleep_checks_its_mode_and_not_its_level(sleeper: EngineUnderTest) -> None:
+    with pytest.raises(grpc.aio.AioRpcError, match="invalid pause mode") as caught:
+        await sleeper.call("Sleep", pb.SleepRequest(mode=9), pb.SleepResponse)  # type: ignore[arg-type]
+    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    await sleeper.call("Sleep", pb.SleepRequest(level=7), pb.SleepResponse)
+    assert await sleeping(sleeper)
+
+
+@needs(Can.SLEEP)
+async def test_wake_up_of_an_unknown_tag_is_ok_and_wakes_nothing(sleeper: EngineUnderTest) -> None:
+    await sleeper.call("Sleep", pb.SleepRequest(), pb.SleepResponse)
+    await sleeper.call("WakeUp", pb.WakeUpRequest(tags=["nonsense"]), pb.WakeUpResponse)
+    assert await sleeping(sleeper)
+    assert await sleeper.is_paused()
+    await sleeper.call("WakeUp", pb.WakeUpRequest(), pb.WakeUpResponse)
+    assert not await sleeping(sleeper)
+
+
+@needs(Can.SLEEP, Can.FREEZE)
+async def test_sleep_queues_new_requests_whatever_its_mode(sleeper: EngineUnderTest) -> None:
+    request = pb.SleepRequest(level=0, mode=pb.PAUSE_MODE_ABORT)
+    await sleeper.call("Sleep", request, pb.SleepResponse)
+    prompt = asyncio.create_task(sleeper.complete("anyone awake?"))
+    await eventually(sleeper.busy)
+    await sleeper.call("WakeUp", pb.WakeUpRequest(tags=["scheduling"]), pb.WakeUpResponse)
+    assert await prompt
+
+
+async def test_paused_engine_says_that_it_sleeps(engine: EngineUnderTest) -> None:
+    assert not await sleeping(engine)
+    await engine.pause()
+    assert await sleeping(engine)
+
+
+async def test_reflection_is_not_served(engine: EngineUnderTest) -> None:
+    path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+    call: Any = engine.channel.stream_stream(path, bytes, bytes)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call(iter([b""]), timeout=CALL_S).read()
+    assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+@needs(Can.SLEEP)
 async def test_update_of_sleeping_weights_kills_the_engine(
     start_engine: StartEngine, pair: Pair
 ) -> None:
@@ -89,4 +181,4 @@ async def test_update_of_sleeping_weights_kills_the_engine(
         await engine.call("Sleep", pb.SleepRequest(mode=pb.PAUSE_MODE_KEEP), pb.SleepResponse)
         with pytest.raises(EngineStateUnknown, match="Unavailable"):
             await engine.transfer(pair.b, "b")
-        assert await engine.process.exit_code() == 139
+        assert await engine.process.exit_code() != 0

@@ -5,15 +5,12 @@ import asyncio
 import grpc
 import pytest
 
-from contract.conftest import Pair, StartEngine
+from contract.oracle import CACHED_PROMPT, ENDLESS, PROMPT
+from contract.subjects import Can, Pair, StartEngine, needs, seen
 from contract.under_test import CALL_S, EngineUnderTest, eventually
-from simulator import answers
 from weightrollout.api.spec import PauseMode
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
 from weightrollout.wire.vllm import control_pb2 as pb
-
-PROMPT = "tell me a story"
-CACHED_PROMPT = "a prompt that fills at least one block of the KV cache"
 
 
 async def pause_raw(engine: EngineUnderTest, mode: pb.PauseMode.ValueType) -> None:
@@ -31,9 +28,9 @@ async def paused_in_mid_answer(
 
     async def read() -> None:
         async for token, end in engine.stream(PROMPT, 100):
-            tokens.append(token)
+            tokens.extend([token] if token else [])
             ends.append(end)
-            if len(tokens) == 3:
+            if len(tokens) >= 3:
                 third.set()
 
     reader = asyncio.create_task(read())
@@ -42,6 +39,7 @@ async def paused_in_mid_answer(
     return reader, tokens, ends
 
 
+@needs(Can.ANSWER_BY_WEIGHTS)
 async def test_keep_freezes_running_requests_until_resume(engine: EngineUnderTest) -> None:
     reader, tokens, _ = await paused_in_mid_answer(engine, PauseMode.KEEP)
     assert not reader.done()
@@ -51,6 +49,7 @@ async def test_keep_freezes_running_requests_until_resume(engine: EngineUnderTes
     assert len(tokens) == 100
 
 
+@needs(Can.ANSWER_BY_WEIGHTS)
 async def test_kept_answer_is_a_prefix_of_the_old_and_the_rest_of_the_new_weights(
     engine: EngineUnderTest, pair: Pair
 ) -> None:
@@ -58,20 +57,28 @@ async def test_kept_answer_is_a_prefix_of_the_old_and_the_rest_of_the_new_weight
     await engine.transfer(pair.b, "b")
     await engine.resume()
     await asyncio.wait_for(reader, CALL_S)
-    assert answers.explain(tokens, PROMPT, pair.fingerprints) == ("a", "b")
+    assert await pair.oracle.explain(engine, tokens, PROMPT) == ("a", "b")
 
 
+@needs(Can.ANSWER_BY_WEIGHTS)
 async def test_abort_ends_running_requests_with_what_they_have(
     engine: EngineUnderTest, pair: Pair
 ) -> None:
     reader, tokens, ends = await paused_in_mid_answer(engine, PauseMode.ABORT)
     await asyncio.wait_for(reader, CALL_S)
     assert ends[-1] == "abort"
-    assert answers.explain([t for t in tokens if t], PROMPT, pair.fingerprints) == ("a",)
+    assert await pair.oracle.explain(engine, tokens, PROMPT) == ("a",)
+
+
+@seen("0.33")
+async def test_reason_of_the_end_comes_after_the_last_token(engine: EngineUnderTest) -> None:
+    pieces = [piece async for piece in engine.stream(PROMPT, 3)]
+    assert pieces[-1] == ("", "length")
+    assert all(text and end is None for text, end in pieces[:-1])
 
 
 async def test_unspecified_mode_aborts(engine: EngineUnderTest) -> None:
-    prompt = asyncio.create_task(engine.complete(PROMPT, 1000))
+    prompt = asyncio.create_task(engine.complete(PROMPT, ENDLESS))
     await eventually(engine.busy)
     await pause_raw(engine, pb.PAUSE_MODE_UNSPECIFIED)
     with pytest.raises(EngineStateUnknown, match="CompletionAborted"):
@@ -84,18 +91,19 @@ async def test_unknown_mode_is_refused(engine: EngineUnderTest) -> None:
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
+@needs(Can.ANSWER_BY_WEIGHTS)
 async def test_wait_pause_returns_when_the_last_request_ended(engine: EngineUnderTest) -> None:
-    prompt = asyncio.create_task(engine.complete(PROMPT, 50))
+    prompt = asyncio.create_task(engine.tokens(PROMPT, 50))
     await eventually(engine.busy)
     await pause_raw(engine, pb.PAUSE_MODE_WAIT)
     assert not await engine.busy()
-    assert len(answers.split(await prompt)) == 50
+    assert len(await prompt) == 50
 
 
 async def test_wait_pause_blocks_resume_until_its_call_is_cancelled(
     engine: EngineUnderTest,
 ) -> None:
-    endless = asyncio.create_task(engine.complete(PROMPT, 100_000))
+    endless = asyncio.create_task(engine.complete(PROMPT, ENDLESS))
     await eventually(engine.busy)
     pause = asyncio.create_task(pause_raw(engine, pb.PAUSE_MODE_WAIT))
     await eventually(engine.is_paused)
@@ -110,12 +118,14 @@ async def test_wait_pause_blocks_resume_until_its_call_is_cancelled(
     await asyncio.wait([endless])
 
 
+@seen("0.33")
 async def test_new_requests_are_rejected_in_an_abort_pause(engine: EngineUnderTest) -> None:
     await engine.pause(PauseMode.ABORT)
     with pytest.raises(EngineRefused, match=r"503.*Generation is paused. Please retry"):
         await engine.complete(PROMPT)
 
 
+@seen("0.28", "0.29", "0.30", "0.31", "0.32")
 async def test_new_requests_wait_in_an_abort_pause_before_0_33(start_engine: StartEngine) -> None:
     async with start_engine(vllm="0.32") as engine:
         await engine.pause(PauseMode.ABORT)
@@ -125,6 +135,7 @@ async def test_new_requests_wait_in_an_abort_pause_before_0_33(start_engine: Sta
         assert await prompt
 
 
+@needs(Can.FREEZE)
 async def test_new_requests_wait_in_a_keep_pause(engine: EngineUnderTest) -> None:
     await engine.pause(PauseMode.KEEP)
     prompt = asyncio.create_task(engine.complete(PROMPT))
@@ -138,7 +149,7 @@ async def test_new_requests_wait_in_a_keep_pause(engine: EngineUnderTest) -> Non
 async def test_request_whose_client_left_does_not_keep_the_engine_busy(
     engine: EngineUnderTest,
 ) -> None:
-    prompt = asyncio.create_task(engine.complete(PROMPT, 100_000))
+    prompt = asyncio.create_task(engine.complete(PROMPT, ENDLESS))
     await eventually(engine.busy)
     prompt.cancel()
 
@@ -154,14 +165,15 @@ async def test_resume_is_idempotent(engine: EngineUnderTest) -> None:
     assert not await engine.is_paused()
 
 
+@needs(Can.ANSWER_BY_WEIGHTS)
 @pytest.mark.parametrize(("clear_cache", "right"), [(None, True), (True, True), (False, False)])
 async def test_prefix_cache_outlives_the_weights_unless_the_pause_clears_it(
     engine: EngineUnderTest, pair: Pair, clear_cache: bool | None, right: bool
 ) -> None:
-    await engine.complete(CACHED_PROMPT)
+    await engine.tokens(CACHED_PROMPT, 6)
     request = pb.PauseGenerationRequest(mode=pb.PAUSE_MODE_KEEP, clear_cache=clear_cache)
     await engine.call("PauseGeneration", request, pb.PauseGenerationResponse)
     await engine.transfer(pair.b, "b")
     await engine.resume()
-    tokens = answers.split(await engine.complete(CACHED_PROMPT))
-    assert (answers.explain(tokens, CACHED_PROMPT, pair.fingerprints) == ("b",)) is right
+    tokens = await engine.tokens(CACHED_PROMPT, 6)
+    assert (await pair.oracle.explain(engine, tokens, CACHED_PROMPT) == ("b",)) is right

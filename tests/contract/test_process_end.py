@@ -5,14 +5,20 @@ import signal
 
 import pytest
 
-from contract.conftest import StartEngine
+from contract.subjects import Can, StartEngine, needs, seen
 from contract.under_test import CALL_S, EngineUnderTest, eventually
-from simulator import answers
-from weightrollout.engine.errors import EngineRefused, EngineStateUnknown, EngineUnreachable
+from weightrollout.engine.errors import (
+    EngineError,
+    EngineRefused,
+    EngineStateUnknown,
+    EngineUnreachable,
+)
 from weightrollout.handover import files, records
 from weightrollout.handover.records import ExitRequest, InitInfo
 
 
+@needs(Can.MANAGE_ITS_ENGINE)
+@seen("0.32", "0.33")
 async def test_shutdown_ends_an_engine_that_its_frontend_manages(
     own_engine: EngineUnderTest,
 ) -> None:
@@ -20,14 +26,18 @@ async def test_shutdown_ends_an_engine_that_its_frontend_manages(
     assert await own_engine.process.exit_code() == 0
 
 
+@needs(Can.RUN_UNMANAGED)
 async def test_shutdown_is_refused_where_the_frontend_does_not_manage_the_engine(
     start_engine: StartEngine,
 ) -> None:
     async with start_engine(unmanaged=True) as engine:
-        with pytest.raises(EngineRefused, match="FailedPrecondition"):
+        with pytest.raises(
+            EngineRefused, match=r"FailedPrecondition.*does not manage the engine process"
+        ):
             await engine.control.shutdown(deadline_s=CALL_S)
 
 
+@seen("0.28", "0.29", "0.30", "0.31")
 async def test_shutdown_is_unknown_before_0_32(start_engine: StartEngine) -> None:
     async with start_engine(vllm="0.31") as engine:
         with pytest.raises(EngineRefused, match="ControlCallMissing"):
@@ -39,7 +49,7 @@ async def test_exit_request_ends_the_engine_it_names_and_is_removed(
 ) -> None:
     path = files.exit_request(own_engine.handover)
     records.write(path, ExitRequest(own_engine.reports()[0].instance, "poisoned"))
-    assert await own_engine.process.exit_code() == 0
+    await own_engine.process.exit_code()
     assert not path.exists()
 
 
@@ -71,11 +81,25 @@ async def test_restarted_engine_leaves_no_file_of_the_process_before_it(
     assert after.plan.plan_id() == before.plan.plan_id()
 
 
-async def test_sigterm_lets_running_requests_end(own_engine: EngineUnderTest) -> None:
-    prompt = asyncio.create_task(own_engine.complete("a long one", 50))
+@needs(Can.DRAIN)
+async def test_sigterm_lets_running_requests_end_where_the_engine_was_given_time(
+    start_engine: StartEngine,
+) -> None:
+    async with start_engine(drain_seconds=5.0) as engine:
+        prompt = asyncio.create_task(engine.tokens("a long one", 50))
+        await eventually(engine.busy)
+        engine.process.kill(signal.SIGTERM)
+        assert len(await prompt) == 50
+        assert await engine.process.exit_code() == 0
+
+
+@seen("0.33")
+async def test_sigterm_cuts_running_requests_by_default(own_engine: EngineUnderTest) -> None:
+    prompt = asyncio.create_task(own_engine.complete("an endless one", 8000))
     await eventually(own_engine.busy)
     own_engine.process.kill(signal.SIGTERM)
-    assert len(answers.split(await prompt)) == 50
+    with pytest.raises(EngineError):
+        await prompt
     assert await own_engine.process.exit_code() == 0
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from contract.conftest import Pair
+from contract.subjects import Pair
 from contract.under_test import CALL_S, EngineUnderTest
 from weightrollout.engine.errors import EngineRefused
 
@@ -31,6 +31,11 @@ async def test_update_alone_does_not_change_the_version(
 async def test_version_can_be_set_without_weights_or_pause(engine: EngineUnderTest) -> None:
     await engine.control.set_version("anything", deadline_s=CALL_S)
     assert await version(engine) == "anything"
+
+
+async def test_blank_version_can_not_be_set(engine: EngineUnderTest) -> None:
+    with pytest.raises(EngineRefused, match="must not be empty"):
+        await engine.control.set_version(" ", deadline_s=CALL_S)
 
 
 async def test_blank_version_is_refused_and_the_session_stays_open(engine: EngineUnderTest) -> None:

@@ -1,76 +1,108 @@
-"""An engine under test, whatever it is: the wire, the plugin's volumes, and how to stop it.
+"""An engine under test, whatever it is: the wire, its weights, and how to stop it.
 
-Everything here is public behaviour, so that the same suite can be pointed at a real vLLM.
+Everything here is public behaviour, so that one suite is pointed at the simulator and at a real vLLM.
 """
 
 import asyncio
-import itertools
 import json
+import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import aiohttp
 import grpc.aio
 from google.protobuf.message import Message
 
-from contract.staged import stage
+from contract.weights import PlannedWeights, Weights
+from simulator import answers
 from simulator.process import EngineProcess, Flag, engine_process
 from weightrollout.api.spec import PauseMode
 from weightrollout.engine.errors import EngineError, EngineUnreachable
 from weightrollout.engine.vllm_grpc import VllmGrpc
 from weightrollout.engine.vllm_http import VllmHttp
-from weightrollout.handover import files, records
-from weightrollout.handover.records import EngineReport, InitInfo, Prepared, Receipt, UpdateInfo
+from weightrollout.handover.records import EngineReport, InitInfo, Prepared, Receipt
 
 Answer = TypeVar("Answer", bound=Message)
-Record = TypeVar("Record")
 
 CALL_S: Final = 10.0
+EXIT_S: Final = 30.0  # a real engine tears its workers down first
 TOKEN_S: Final = 0.002
 POLL_S: Final = 0.005
-_transactions = itertools.count(1)
+
+
+class Process(Protocol):
+    """What a kubelet could do to an engine."""
+
+    @property
+    def grpc_target(self) -> str:
+        """host:port of vllm.Control."""
+
+    @property
+    def http_url(self) -> str:
+        """Of the OpenAI routes."""
+
+    def kill(self, signal_number: int = signal.SIGKILL) -> None:
+        """Signal the container's first process."""
+
+    async def exit_code(self, *, deadline_s: float = EXIT_S) -> int:
+        """Wait for its end."""
+
+    async def restart(self) -> None:
+        """End what runs, start again at the same address."""
 
 
 @dataclass(slots=True)
 class EngineUnderTest:
-    process: EngineProcess
-    handover: Path
-    staging: Path
+    process: Process
+    weights: Weights
     control: VllmGrpc
     inference: VllmHttp
     channel: grpc.aio.Channel
     http: aiohttp.ClientSession
+    words: bool = False  # its tokens are words; else ids
+
+    @property
+    def handover(self) -> Path:
+        return self.weights.handover
+
+    @property
+    def staging(self) -> Path:
+        return self.weights.staging
+
+    @property
+    def simulation(self) -> EngineProcess:
+        """The simulator's own controls, for tests of the simulator."""
+        assert isinstance(self.process, EngineProcess)
+        return self.process
 
     # Weights, as an agent would bring them.
 
     def reports(self) -> list[EngineReport]:
-        first = _read(EngineReport, files.report(self.handover, 0))
-        others = range(1, first.world_size)
-        return [first, *(_read(EngineReport, files.report(self.handover, r)) for r in others)]
+        return self.weights.reports()
 
     def staged(self, checkpoint: Path) -> InitInfo:
-        """Put an image of `checkpoint` on the staging volume under a new transaction."""
-        plans = [report.plan for report in self.reports()]
-        return stage(checkpoint, plans, self.staging, txn=f"uid/1/pod/{next(_transactions)}")
+        """Make `checkpoint` available to the engine under a new transaction."""
+        return self.weights.staged(checkpoint)
 
     async def prepare(self, info: InitInfo) -> Prepared:
         """Init, and wait for what rank 0 says of it."""
-        await self.control.init_transfer(records.dumps(info), deadline_s=CALL_S)
-        path = files.prepared(self.handover, info.txn, 0)
+        payload = self.weights.init_payload(info)
+        await self.control.init_transfer(payload, deadline_s=CALL_S)
 
-        async def written() -> bool:
-            return path.exists()
+        async def answered() -> bool:
+            return self.weights.prepared(info) is not None
 
-        await eventually(written, what="prepared file")
-        return _read(Prepared, path)
+        await eventually(answered, what="prepared file")
+        prepared = self.weights.prepared(info)
+        assert prepared is not None
+        return prepared
 
     async def update(self, info: InitInfo, *, deadline_s: float = CALL_S) -> None:
-        payload = records.dumps(UpdateInfo(info.txn, info.digest))
-        await self.control.update(payload, deadline_s=deadline_s)
+        await self.control.update(self.weights.update_payload(info), deadline_s=deadline_s)
 
     async def transfer(self, checkpoint: Path, version: str | None) -> InitInfo:
         """All of a swap but pause and resume."""
@@ -89,7 +121,7 @@ class EngineUnderTest:
         return info
 
     def receipt(self, info: InitInfo, rank: int = 0) -> Receipt:
-        return _read(Receipt, files.receipt(self.handover, info.txn, rank))
+        return self.weights.receipt(info, rank)
 
     # Shorthands.
 
@@ -132,44 +164,104 @@ class EngineUnderTest:
         reply: Answer = await call(request, timeout=deadline_s)
         return reply
 
-    async def stream(self, prompt: str, max_tokens: int) -> AsyncIterator[tuple[str, str | None]]:
-        """Tokens of a completion as they arrive, each with its finish_reason."""
-        model = self.reports()[0].model
-        body = {"model": model, "prompt": prompt, "max_tokens": max_tokens, "stream": True}
+    async def stream(
+        self, prompt: str | list[int], max_tokens: int
+    ) -> AsyncIterator[tuple[str, str | None]]:
+        """Tokens of a greedy completion as they arrive, each with its finish_reason.
+
+        The simulator's are words, whatever frontend is before it. A real engine's are ids ("token_id:67"), because bytes that
+        are no text yet are held back.
+        """
+        body = {
+            "model": await self.control.model(deadline_s=CALL_S),
+            "prompt": prompt,
+            "max_tokens": max_tokens,
+            "temperature": 0,
+            "stream": True,
+            **({} if self.words else {"logprobs": 1, "return_tokens_as_token_ids": True}),
+        }
         async with self.http.post("/v1/completions", json=body) as response:
             assert response.status == 200, await response.text()
             async for line in response.content:
                 if line.startswith(b"data: {"):
-                    choice = json.loads(line.removeprefix(b"data: "))["choices"][0]
-                    yield choice["text"], choice["finish_reason"]
+                    for choice in json.loads(line.removeprefix(b"data: "))["choices"]:
+                        for part in _parts(choice):
+                            yield part
+
+    async def tokens(self, prompt: str | list[int], max_tokens: int) -> list[str]:
+        """A whole answer."""
+        return [token async for token, _ in self.stream(prompt, max_tokens) if token]
 
     async def settle(self, checkpoint: Path) -> None:
-        """Back to a resumed engine with an open session closed and `checkpoint` loaded."""
+        """Back to a living, resumed engine with an open session closed and `checkpoint` loaded."""
+        if not await self._alive():
+            await self.restart()
+        self.weights.update_seconds = 0.0
+        await self.close_session()
+        await self.swap(checkpoint, "settled")
+
+    async def close_session(self) -> None:
         try:
             await self.control.finish_update(None, deadline_s=CALL_S)
         except EngineError:
             pass  # none was open
-        await self.swap(checkpoint, "settled")
+
+    async def _alive(self) -> bool:
+        try:
+            await self.is_paused()
+        except EngineError:
+            return False
+        return True
+
+
+def _parts(choice: dict[str, Any]) -> list[tuple[str, str | None]]:
+    """The tokens of one event; how it ended rides on the last of them."""
+    end: str | None = choice.get("finish_reason")
+    said = choice.get("logprobs")
+    tokens: list[str] = said["tokens"] if said else answers.pieces(choice["text"])
+    if not tokens:
+        return [("", end)] if end else []
+    return [*((token, None) for token in tokens[:-1]), (tokens[-1], end)]
 
 
 @asynccontextmanager
-async def simulated(
-    folder: Path, checkpoint: Path, **flags: Flag
+async def connected(
+    process: Process, weights: Weights, *, words: bool = False
 ) -> AsyncIterator[EngineUnderTest]:
-    """A simulated engine that serves `checkpoint`, with its volumes below `folder`."""
-    handover, staging = folder / "handover", folder / "staging"
-    flags = {"token_seconds": TOKEN_S, "handover": handover, "staging": staging, **flags}
+    """A running engine with the clients that the suite asks it through."""
     async with AsyncExitStack() as stack:
-        process = await stack.enter_async_context(
-            engine_process(model=checkpoint, address="127.0.0.1", **flags)
-        )
         control = VllmGrpc(process.grpc_target)
         stack.push_async_callback(control.close)
         inference = VllmHttp(process.http_url)
         stack.push_async_callback(inference.close)
         channel = await stack.enter_async_context(grpc.aio.insecure_channel(process.grpc_target))
         http = await stack.enter_async_context(aiohttp.ClientSession(process.http_url))
-        yield EngineUnderTest(process, handover, staging, control, inference, channel, http)
+        yield EngineUnderTest(process, weights, control, inference, channel, http, words)
+
+
+@asynccontextmanager
+async def planned(
+    start: Callable[..., AbstractAsyncContextManager[Process]],
+    folder: Path,
+    checkpoint: Path,
+    **flags: Any,
+) -> AsyncIterator[EngineUnderTest]:
+    """An engine with the simulator's core that serves `checkpoint`, with its volumes below `folder`."""
+    handover, staging = folder / "handover", folder / "staging"
+    flags = {"token_seconds": TOKEN_S, "handover": handover, "staging": staging, **flags}
+    weights = PlannedWeights(handover, staging)
+    async with (
+        start(model=checkpoint, **flags) as process,
+        connected(process, weights, words=True) as engine,
+    ):
+        yield engine
+
+
+def simulated(
+    folder: Path, checkpoint: Path, **flags: Flag
+) -> AbstractAsyncContextManager[EngineUnderTest]:
+    """The simulator, where a test is about the simulator."""
+    return planned(engine_process, folder, checkpoint, **flags)
 
 
 async def eventually(
@@ -180,9 +272,3 @@ async def eventually(
     while not await holds():
         assert time.monotonic() < ends, f"{what} did not come true within {within_s} s"
         await asyncio.sleep(POLL_S)
-
-
-def _read(kind: type[Record], path: Path) -> Record:
-    record = records.read(kind, path)
-    assert record is not None, f"{path} is absent"
-    return record

@@ -50,23 +50,13 @@ async def run(settings: Settings) -> None:
         ready = {"http": http, "grpc": grpc_address, "instance": settings.instance}
         print(json.dumps(ready), flush=True)
         await ending.wait()
-        await _drain(core, settings.drain_seconds)
+        await core.close(settings.drain_seconds)
 
 
 def _load_draft(settings: Settings) -> Model | None:
     if not settings.has_draft:
         return None
     return Model.load(settings.draft) if settings.draft else Model.load_mtp(settings.model)
-
-
-async def _drain(core: Core, seconds: float) -> None:
-    """Let running requests end; frozen ones never would."""
-    core.closing = True
-    if core.paused is None:
-        try:
-            await asyncio.wait_for(core.drained(), seconds)
-        except TimeoutError:
-            pass  # cut off, as the engine does
 
 
 @asynccontextmanager

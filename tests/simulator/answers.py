@@ -42,6 +42,11 @@ def split(text: str) -> list[str]:
     return [first, *(f" {word}" for word in rest)]
 
 
+def pieces(text: str) -> list[str]:
+    """The tokens in one event of a stream: none, one, or several that arrived together."""
+    return [piece for piece in split(text) if piece]
+
+
 def stale(cached: int, weights: int) -> int:
     """Fingerprint of an engine whose KV cache was computed by other weights than it now holds.
 

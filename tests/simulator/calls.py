@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from google.protobuf.message import Message
@@ -77,7 +78,8 @@ class Calls:
 
     async def sleep(self, request: Any) -> Message:
         level = request.level if request.HasField("level") else 1
-        await self._pause(MODES[request.mode], clear_cache=True)
+        # Level 0 pauses and no more.
+        await self._pause(MODES[request.mode], clear_cache=level > 0, for_sleep=True)
         await self._in_core(lambda: self._fall_asleep(level))
         return pb.SleepResponse()
 
@@ -136,8 +138,9 @@ class Calls:
 
         return await self.core.utility(run)
 
-    async def _pause(self, mode: Pause, *, clear_cache: bool) -> None:
-        await self._in_core(lambda: self.core.pause(mode, clear_cache=clear_cache))
+    async def _pause(self, mode: Pause, *, clear_cache: bool, for_sleep: bool = False) -> None:
+        pause = partial(self.core.pause, mode, clear_cache=clear_cache, for_sleep=for_sleep)
+        await self._in_core(pause)
         if mode is Pause.WAIT:
             await self.core.drained()
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -29,6 +30,15 @@ READING: Final = frozenset({"IsPaused", "IsSleeping", "GetWeightVersion"})
 MUTATING: Final = TRANSFER | {
     *("PauseGeneration", "ResumeGeneration", "Sleep", "WakeUp", "UpdateWeightVersion")
 }
+#: The frontend's name of a call, and that of the core's method behind it, where they differ.
+_UTILITIES: Final = {
+    "pause_generation": "pause_generation",
+    "resume_generation": "resume_scheduler",
+    "is_paused": "is_scheduler_paused",
+    **{call: call for call in ("sleep", "wake_up", "is_sleeping", "get_weight_version")},
+    "update_weight_version": "set_weight_version",
+}
+_call_ids: Final = itertools.count(1)
 _HUMP: Final = re.compile(r"(?<!^)(?=[A-Z])")
 
 
@@ -55,15 +65,16 @@ class Control:
     def _behaviour(self, name: str) -> Callable[[bytes, Context], Awaitable[bytes]]:
         async def behave(data: bytes, context: Context) -> bytes:
             try:
-                return (await self._serve(name, data)).SerializeToString()
+                # The server counts the client's deadline too, and either may be the first.
+                async with asyncio.timeout(context.time_remaining()):
+                    return (await self._serve(name, data)).SerializeToString()
+            except TimeoutError:
+                await context.abort(grpc.StatusCode.CANCELLED, "Timeout expired")
             except Refusal as refusal:
                 await context.abort(refusal.code, refusal.text)
             except WorkerError as error:
-                await context.abort(
-                    grpc.StatusCode.INTERNAL,
-                    f"`{_snake(name)}` failed: utility call `collective_rpc` failed:"
-                    f" Call to collective_rpc method failed: {error}",
-                )
+                text = _failed(_snake(name), "collective_rpc", str(error))
+                await context.abort(grpc.StatusCode.INTERNAL, text)
 
         return behave
 
@@ -144,7 +155,17 @@ def _failure(fault: Fault, code: grpc.StatusCode) -> Refusal:
     code = code if fault.code is None else grpc.StatusCode[fault.code]
     # Finish is two utility calls inside, and the text names the one that failed.
     failed = "update_weight_version" if fault.do is Do.LABEL_FAILS else _snake(fault.call)
-    return Refusal(code, f"`{failed}` failed: utility call failed: fault {fault.do}")
+    return Refusal(
+        code, _failed(failed, _UTILITIES.get(failed, "collective_rpc"), f"fault {fault.do}")
+    )
+
+
+def _failed(call: str, utility: str, why: str) -> str:
+    """In the frontend's words, around those of the core."""
+    return (
+        f"{call} failed: utility call `{utility}` failed (call_id={next(_call_ids)}):"
+        f" Call to {utility} method failed: {why}"
+    )
 
 
 def _snake(name: str) -> str:

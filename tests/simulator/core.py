@@ -73,6 +73,7 @@ class Core:
     paused: Pause | None = None
     asleep: set[str] = field(default_factory=set)
     closing: bool = False
+    _rejecting: bool = False
     running: list[Request] = field(default_factory=list)
     waiting: deque[Request] = field(default_factory=deque)
     _inbox: deque[tuple[Callable[[], Awaitable[object]], asyncio.Future[object]]] = field(
@@ -87,8 +88,7 @@ class Core:
     def submit(self, prompt: str, max_tokens: int) -> Request:
         if self.closing:
             raise Closing
-        aborting = self.paused in (Pause.ABORT, Pause.WAIT) and not self.asleep
-        if aborting and self.rejects_while_paused:
+        if self._rejecting:
             raise GenerationPaused
         request = Request(prompt, max_tokens)
         self.waiting.append(request)
@@ -120,11 +120,26 @@ class Core:
         self._note_drained()
         await self._drained.wait()
 
+    async def close(self, seconds: float) -> None:
+        """Take no more requests and let the running ones end; frozen ones never would."""
+        self.closing = True
+        if self.paused is None:
+            try:
+                await asyncio.wait_for(self.drained(), seconds)
+            except TimeoutError:
+                pass  # cut off, as the engine does
+
     # Utilities: only ever run by the core itself.
 
-    def pause(self, mode: Pause, *, clear_cache: bool) -> None:
-        """For WAIT this only begins it: the caller then waits for `drained`."""
+    def pause(self, mode: Pause, *, clear_cache: bool, for_sleep: bool = False) -> None:
+        """For WAIT this only begins it: the caller then waits for `drained`.
+
+        The pause that sleep brings decides nothing about new requests: they are queued, unless an
+        earlier pause rejects them.
+        """
         self.paused = mode
+        if not for_sleep:
+            self._rejecting = self.rejects_while_paused and mode is not Pause.KEEP
         if mode is Pause.ABORT:
             self._abort_all()
         if clear_cache:
@@ -134,6 +149,7 @@ class Core:
 
     def resume(self) -> None:
         self.paused = None
+        self._rejecting = False
         self._wake.set()
 
     # The loop.

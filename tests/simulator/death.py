@@ -4,9 +4,8 @@ import os
 import sys
 from typing import Final, NoReturn
 
+#: What `vllm-rs serve` exits with, whatever ended the core that it manages: exit 0, 139, a signal.
 CRASHED: Final = 1
-SEGFAULT: Final = 139  # as a shell and the kubelet report signal 11
-ASKED: Final = 0
 
 
 def die(code: int, why: str) -> NoReturn:

@@ -131,10 +131,17 @@ class Inference:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(http)
         async for output in _outputs(request):
-            event = json.dumps(self._body(output.text, output.finish))
-            await response.write(f"data: {event}\n\n".encode())
+            if output.text:
+                await response.write(self._event({"text": output.text}))
+            if output.finish:  # an event of its own, without text; all others lack the field
+                end = {"text": "", "finish_reason": output.finish.value}
+                await response.write(self._event(end))
         await response.write(b"data: [DONE]\n\n")
         return response
+
+    def _event(self, choice: dict[str, Any]) -> bytes:
+        body = {**self._body("", None), "choices": [{"index": 0, **choice}]}
+        return f"data: {json.dumps(body)}\n\n".encode()
 
     def _body(self, text: str, finish: Finish | None) -> dict[str, Any]:
         reason = finish.value if finish else None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from simulator.death import ASKED, CRASHED, SEGFAULT, die
+from simulator.death import CRASHED, die
 from simulator.faults import Do
 from simulator.image import ImageRefused, RankSource, copy, open_image
 from simulator.layout import Side, reports
@@ -97,7 +97,7 @@ class Plugin:
             request = None
         path.unlink(missing_ok=True)
         if request is not None and request.instance == self._settings.instance:
-            die(ASKED, f"exit request: {request.reason}")
+            die(CRASHED, f"exit request: {request.reason}")
 
     # Utility calls, run by the core.
 
@@ -125,7 +125,10 @@ class Plugin:
         if not self.session:
             raise WorkerError("start_weight_update must be called before update_weights.")
         if asleep:
-            die(SEGFAULT, "weights were written while they were unmapped (vLLM #57853)")
+            die(
+                CRASHED,
+                "segmentation fault: weights were written while they were unmapped (vLLM #57853)",
+            )
         if fault is Do.OK_NOTHING:
             return
         try:

@@ -126,7 +126,7 @@ async def engine_process(
     *, model: Path, address: str = "127.0.0.1", **flags: Flag
 ) -> AsyncIterator[EngineProcess]:
     """A serving engine. `flags` are those of the simulator, with underscores."""
-    engine = EngineProcess(("--model", str(model), *_arguments(flags)), address)
+    engine = EngineProcess(("--model", str(model), *arguments(flags)), address)
     try:
         await engine.start()
         yield engine
@@ -134,15 +134,16 @@ async def engine_process(
         await engine.stop()
 
 
-def _arguments(flags: dict[str, Flag]) -> list[str]:
-    arguments: list[str] = []
+def arguments(flags: dict[str, Flag]) -> list[str]:
+    """The command line of an engine started with these flags."""
+    words: list[str] = []
     for name, value in flags.items():
         flag = f"--{name.replace('_', '-')}"
         if value is True:
-            arguments.append(flag)
+            words.append(flag)
         elif value is not None and value is not False:
-            arguments += [flag, str(value)]
-    return arguments
+            words += [flag, str(value)]
+    return words
 
 
 def _python_path() -> str:

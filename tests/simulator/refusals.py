@@ -58,7 +58,7 @@ def check(name: str, request: Any, settings: Settings) -> None:
                 "draft weight updates require a configured speculative draft model"
             )
         case "Shutdown" if settings.unmanaged:
-            raise _not_configured("this frontend does not manage the engine")
+            raise _not_configured("this frontend does not manage the engine process")
         case "PauseGeneration" | "Sleep" if request.mode not in MODES:
             raise _invalid("invalid pause mode")
         case "InitWeightTransferEngine":
@@ -75,9 +75,9 @@ def _check_object(field: str, payload: bytes) -> None:
     try:
         body = json.loads(payload)
     except ValueError as error:
-        raise _invalid(f"{field} is not valid JSON: {error}") from error
+        raise _invalid(f"{field} must contain valid JSON: {error}") from error
     if not isinstance(body, dict):
-        raise _invalid(f"{field} must be a JSON object")
+        raise _invalid(f"{field} must contain a JSON object")
 
 
 def _check_label(version: str) -> None:

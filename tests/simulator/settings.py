@@ -29,7 +29,7 @@ class Settings:
     token_seconds: float = 0.02
     load_seconds: float = 0.0
     update_seconds: float = 0.0  # 0: as fast as memory allows
-    drain_seconds: float = 5.0  # after SIGTERM
+    drain_seconds: float = 0.0  # after SIGTERM; --shutdown-timeout of vLLM
     max_running: int = 256
     ranks: int = 1
     backend: str = "weightrollout"  # "": engine started without --weight-transfer-config
@@ -77,7 +77,7 @@ def parse(argv: list[str]) -> Settings:
     parser.add_argument("--token-seconds", type=float, default=0.02)
     parser.add_argument("--load-seconds", type=float, default=0.0)
     parser.add_argument("--update-seconds", type=float, default=0.0, help="time of one update")
-    parser.add_argument("--drain-seconds", type=float, default=5.0, help="after SIGTERM")
+    parser.add_argument("--drain-seconds", type=float, default=0.0, help="after SIGTERM")
     parser.add_argument("--max-running", type=int, default=256)
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--backend", default="weightrollout", help='"" for none')

@@ -88,6 +88,7 @@ class EngineWatch:
         self._asked = 0  # questions answered or given up so far
         self._transactions = 0  # begun so far: an answer from before one is worthless after it
         self._reachable = False
+        self._why = ""  # the last question got no answer
 
     def reachable(self) -> bool:
         return self.sight.answered_within(UNREACHABLE_S, self._clock.monotonic())
@@ -130,15 +131,18 @@ class EngineWatch:
     async def _ask(self) -> None:
         try:
             info = await self._info()
-        except EngineUnreachable:
+        except EngineUnreachable as error:
+            self._tell_why(error)
             # Nobody listens: that is a fact now, not the silence of a busy engine. A pod whose swap
             # ends with a dead engine must not be put in on what it answered a second ago.
             self._set(replace(self.sight, answered_at=None))
             self._tell_reachability()
             return
-        except EngineError:
+        except EngineError as error:
+            self._tell_why(error)
             self._tell_reachability()
             return
+        self._why = ""
         known = self.sight
         if info.instance != known.instance or known.refusal is not None:
             await self._look_closely(info)
@@ -201,6 +205,12 @@ class EngineWatch:
         before, self.sight = self.sight, sight
         if replace(before, answered_at=None) != replace(sight, answered_at=None):
             self._changed()
+
+    def _tell_why(self, error: EngineError) -> None:
+        """Once for each reason: it asks every second."""
+        if error.reason != self._why:
+            self._why = error.reason
+            log.warning("engine: %s", error)
 
     def _tell_reachability(self) -> None:
         if self._reachable is not self.reachable():

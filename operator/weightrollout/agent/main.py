@@ -16,8 +16,9 @@ import grpc.aio
 from aiohttp import web
 
 from weightrollout import __version__
-from weightrollout.agent import stable
+from weightrollout.agent import engine_flags, stable
 from weightrollout.agent.alone_driver import ALONE_AFTER_S, Alone, why_out
+from weightrollout.agent.engine_flags import EngineAccess
 from weightrollout.agent.engine_watch import EngineWatch
 from weightrollout.agent.http import HttpDoor
 from weightrollout.agent.presence import Presence
@@ -57,6 +58,7 @@ log = logging.getLogger(__name__)
 class Settings:
     engine_grpc: str
     engine_http: str
+    engine: EngineAccess
     grpc_bind: str
     http_bind: str
     staging: Path
@@ -77,6 +79,7 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
     )
     parser.add_argument("--engine-grpc", default="127.0.0.1:50051", help="vllm.Control, HOST:PORT")
     parser.add_argument("--engine-http", default="http://127.0.0.1:8000", help="base URL")
+    engine_flags.add(parser)
     parser.add_argument("--grpc-bind", default=f"127.0.0.1:{DEFAULT_GRPC_PORT}", help="HOST:PORT")
     parser.add_argument("--http-bind", default=f"127.0.0.1:{DEFAULT_HTTP_PORT}", help="HOST:PORT")
     parser.add_argument("--staging", type=Path, required=True, help="volume: images, journal")
@@ -93,7 +96,8 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
         " stable version (default %(default)g)",
     )
     parser.add_argument("--version", action="version", version=__version__)
-    return Settings(**vars(parser.parse_args(argv)))
+    arguments = vars(parser.parse_args(argv))
+    return Settings(engine=engine_flags.take(arguments), **arguments)
 
 
 def check(settings: Settings) -> None:
@@ -108,6 +112,8 @@ def check(settings: Settings) -> None:
     for flag, folder in (("--staging", settings.staging), ("--handover", settings.handover)):
         if not folder.is_dir():
             raise BadFlag(f"{flag} {folder}: no such folder; mount the volume there")
+    if why := engine_flags.refusal(settings.engine, settings.engine_http):
+        raise BadFlag(why)
     if not settings.alone_after_seconds > 0:
         raise BadFlag(f"--alone-after-seconds {settings.alone_after_seconds:g}: must be above 0")
 
@@ -167,8 +173,9 @@ def _build(settings: Settings, stack: AsyncExitStack) -> Desk:
     board = Board(Bell(), stable=stable.read(settings.stable))
     journal = Journal.open(settings.staging)
     store = Store(settings.staging)
-    engine = VllmGrpc(settings.engine_grpc, settings.control_service)
-    inference = VllmHttp(settings.engine_http)
+    tls = settings.engine.tls
+    engine = VllmGrpc(settings.engine_grpc, settings.control_service, tls)
+    inference = VllmHttp(settings.engine_http, tls, settings.engine.api_key)
     stack.push_async_callback(engine.close)
     stack.push_async_callback(inference.close)
     watch = EngineWatch(

@@ -16,6 +16,7 @@ from weightrollout.engine.errors import (
     EngineUnreachable,
 )
 from weightrollout.engine.protocol import EngineInfo
+from weightrollout.engine.tls import NOT_LISTENING, REFUSED, TlsFiles, TlsReader, diagnose
 from weightrollout.wire.vllm import control_pb2 as pb
 
 Answer = TypeVar("Answer", bound=Message)
@@ -33,6 +34,8 @@ _REFUSALS: Final = frozenset(
 )
 #: Finish is two calls inside, and the text names the one that failed (vLLM 0.28 to 0.33).
 _LABEL_FAILED: Final = "update_weight_version"
+#: The engine's server counts the deadline too; when its clock is the first, this is what it says.
+_SERVER_TIMED_OUT: Final = "Timeout expired"
 #: The agent asks every second which engine this is: an engine that came back must be seen by the
 #: next question, and the library's default would wait up to two minutes.
 _CHANNEL_OPTIONS: Final = (
@@ -41,13 +44,25 @@ _CHANNEL_OPTIONS: Final = (
 )
 
 
-class VllmGrpc:
-    """One engine. `target` is HOST:PORT, `service` the name it serves vllm.Control under."""
+#: A channel of earlier certificates lives on while calls run on it; a big update takes minutes.
+_RETIRE_S: Final = 600.0
 
-    def __init__(self, target: str, service: str = "vllm.Control") -> None:
+
+class VllmGrpc:
+    """One engine. `target` is HOST:PORT, `service` the name it serves vllm.Control under.
+
+    With `tls` every new call uses the files as they are then; running calls are not disturbed.
+    """
+
+    def __init__(
+        self, target: str, service: str = "vllm.Control", tls: TlsFiles | None = None
+    ) -> None:
         self._target = target
         self._service = service
-        self._channel = grpc.aio.insecure_channel(target, options=_CHANNEL_OPTIONS)
+        self._tls = TlsReader(tls) if tls is not None else None
+        self._generation = -1
+        self._open: grpc.aio.Channel | None = None
+        self._retired: set[asyncio.Task[None]] = set()
 
     async def info(self, *, deadline_s: float) -> EngineInfo:
         reply = await self._call(
@@ -122,14 +137,19 @@ class VllmGrpc:
         await self._call("Shutdown", pb.ShutdownRequest(), pb.ShutdownResponse, deadline_s)
 
     async def close(self) -> None:
-        await self._channel.close(grace=None)
+        for task in self._retired:
+            task.cancel()
+        await asyncio.gather(*self._retired, return_exceptions=True)
+        if self._open is not None:
+            await self._open.close(grace=None)
 
     async def _call(
         self, name: str, request: Message, answer: type[Answer], deadline_s: float
     ) -> Answer:
         ends = asyncio.get_running_loop().time() + deadline_s
-        await self._connect(name, deadline_s)
-        call: Any = self._channel.unary_unary(
+        channel = self._channel()
+        await self._connect(channel, name, deadline_s)
+        call: Any = channel.unary_unary(
             f"/{self._service}/{name}",
             request_serializer=type(request).SerializeToString,
             response_deserializer=answer.FromString,
@@ -141,27 +161,64 @@ class VllmGrpc:
             raise self._meaning(name, error) from error
         return reply
 
-    async def _connect(self, name: str, deadline_s: float) -> None:
+    def _channel(self) -> grpc.aio.Channel:
+        """The channel of the present certificates."""
+        if self._tls is None:
+            if self._open is None:
+                self._open = grpc.aio.insecure_channel(self._target, options=_CHANNEL_OPTIONS)
+            return self._open
+        material = self._tls.current()
+        if self._open is None or material.generation != self._generation:
+            self._retire(self._open)
+            self._generation = material.generation
+            self._open = grpc.aio.secure_channel(
+                self._target, material.credentials, options=self._tls_options(self._tls.files)
+            )
+        return self._open
+
+    def _tls_options(self, files: TlsFiles) -> tuple[tuple[str, int | str], ...]:
+        # A subchannel pool of its own: gRPC would share connections with other credentials' channels.
+        own: tuple[tuple[str, int | str], ...] = (
+            *_CHANNEL_OPTIONS,
+            ("grpc.use_local_subchannel_pool", 1),
+        )
+        if not files.server_name:
+            return own
+        return (*own, ("grpc.ssl_target_name_override", files.server_name))
+
+    def _retire(self, channel: grpc.aio.Channel | None) -> None:
+        if channel is not None:
+            task = asyncio.create_task(channel.close(grace=_RETIRE_S))
+            self._retired.add(task)
+            task.add_done_callback(self._retired.discard)
+
+    async def _connect(self, channel: grpc.aio.Channel, name: str, deadline_s: float) -> None:
         """Wait for a connection. Only a failure before this returns is known not to have arrived."""
         try:
             async with asyncio.timeout(deadline_s):
-                await self._connected()
+                await self._connected(channel)
         except TimeoutError as error:
             raise EngineUnreachable(
                 "EngineUnreachable",
                 f"{name}: no connection to {self._target} within {deadline_s:g} s",
             ) from error
 
-    async def _connected(self) -> None:
+    async def _connected(self, channel: grpc.aio.Channel) -> None:
         while True:
-            state = self._channel.get_state(try_to_connect=True)
+            state = channel.get_state(try_to_connect=True)
             if state is grpc.ChannelConnectivity.READY:
                 return
             if state is grpc.ChannelConnectivity.TRANSIENT_FAILURE:
-                raise EngineUnreachable(
-                    "EngineUnreachable", f"{self._target} does not accept connections"
-                )
-            await self._channel.wait_for_state_change(state)
+                raise await self._unreachable()
+            await channel.wait_for_state_change(state)
+
+    async def _unreachable(self) -> EngineUnreachable:
+        tls = self._tls
+        why = await diagnose(
+            self._target, tls.files if tls else None, tls.current().context if tls else None
+        )
+        reason = REFUSED if tls and why != NOT_LISTENING else "EngineUnreachable"
+        return EngineUnreachable(reason, f"{self._target}: {why}")
 
     def _meaning(self, name: str, error: grpc.aio.AioRpcError) -> EngineError:
         code = error.code()
@@ -170,6 +227,8 @@ class VllmGrpc:
             return self._missing(name)
         if code in _REFUSALS:
             return EngineRefused(_camel(code), message)
+        if code is grpc.StatusCode.CANCELLED and error.details() == _SERVER_TIMED_OUT:
+            return EngineStateUnknown(_camel(grpc.StatusCode.DEADLINE_EXCEEDED), message)
         if name == "FinishWeightUpdate" and _LABEL_FAILED in (error.details() or ""):
             return EngineStateUnknown(LABEL_NOT_SET, message)
         return EngineStateUnknown(_camel(code), message)

@@ -3,12 +3,14 @@
 import asyncio
 import json
 import re
+from pathlib import Path
 from typing import Any, Final
 
 import aiohttp
 
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown, EngineUnreachable
 from weightrollout.engine.protocol import AnswerToken, EngineLoad
+from weightrollout.engine.tls import REFUSED, TlsFiles, TlsReader
 
 RUNNING: Final = "vllm:num_requests_running"
 #: The longest answer that is read; a page of metrics has about 100 KB.
@@ -22,10 +24,18 @@ _SAMPLE: Final = re.compile(r"^(?P<name>[\w:]+)(?:\{.*\})?\s+(?P<value>\S+)", re
 
 
 class VllmHttp:
-    """One engine at `base_url`, such as http://127.0.0.1:8000. Used inside one event loop."""
+    """One engine at `base_url`, such as http://127.0.0.1:8000. Used inside one event loop.
 
-    def __init__(self, base_url: str) -> None:
+    `tls` is for https. `api_key` is the file with the key of `vllm serve --api-key`, which guards
+    the OpenAI routes and no other; it is read for every request, so that it can rotate.
+    """
+
+    def __init__(
+        self, base_url: str, tls: TlsFiles | None = None, api_key: Path | None = None
+    ) -> None:
         self._base_url = base_url.rstrip("/")
+        self._tls = TlsReader(tls) if tls is not None else None
+        self._api_key = api_key
         self._session: aiohttp.ClientSession | None = None
         self._model: str | None = None  # the name it serves; asked once
 
@@ -100,9 +110,17 @@ class VllmHttp:
         where = f"{method} {self._base_url}{path}"
         try:
             async with self._session.request(
-                method, f"{self._base_url}{path}", json=body, timeout=timeout
+                method,
+                f"{self._base_url}{path}",
+                json=body,
+                timeout=timeout,
+                headers=self._headers(),
+                ssl=self._tls.current().context if self._tls else True,
+                server_hostname=(self._tls.files.server_name or None) if self._tls else None,
             ) as response:
                 text = await self._text(response, where)
+        except aiohttp.ClientConnectorCertificateError as error:
+            raise EngineUnreachable(REFUSED, f"{where}: {error}") from error
         except aiohttp.ClientConnectorError as error:
             raise EngineUnreachable("EngineUnreachable", f"{where}: {error}") from error
         except TimeoutError as error:
@@ -113,6 +131,14 @@ class VllmHttp:
             raise EngineStateUnknown("ConnectionLost", f"{where}: {error}") from error
         self._check(response.status, where, text)
         return text
+
+    def _headers(self) -> dict[str, str]:
+        if self._api_key is None:
+            return {}
+        try:
+            return {"Authorization": f"Bearer {self._api_key.read_text().strip()}"}
+        except (OSError, ValueError) as error:
+            raise EngineUnreachable("ApiKeyUnreadable", f"{self._api_key}: {error}") from error
 
     async def _text(self, response: aiohttp.ClientResponse, where: str) -> str:
         """As UTF-8, whatever the answer says it is; what is not becomes a question mark."""
@@ -129,6 +155,8 @@ class VllmHttp:
         message = f"{where}: {status} {text[:300]}"
         if status == 503:  # paused (0.33), or ending: rejected before it was begun
             raise EngineRefused("ServiceUnavailable", message)
+        if status == 401:
+            raise EngineRefused("ApiKeyRefused", f"{message} (--engine-api-key-file)")
         if 400 <= status < 500:
             raise EngineRefused("BadRequest", message)
         raise EngineStateUnknown("ServerError", message)

@@ -34,9 +34,14 @@ class Target:
     """A live tensor, and what fills it."""
 
     name: str
+    table: Mapping[str, torch.Tensor]  # of its module
     tensor: torch.Tensor
     offset: int  # of the tensor in the storage it was traced in, in elements
     pieces: tuple[Piece, ...]
+
+    def is_live(self) -> bool:
+        """Its module still holds this very tensor."""
+        return self.table.get(self.name.rpartition(".")[2]) is self.tensor
 
     def view(self, piece: Piece) -> torch.Tensor:
         """The part of the live tensor that the piece fills."""
@@ -73,7 +78,7 @@ def source(piece: Piece, tensor: torch.Tensor) -> torch.Tensor:
 
 def _targets(shadow: Shadow, fillings: Mapping[int, Filling]) -> tuple[tuple[Target, ...], str]:
     found: dict[int, Target] = {}
-    for name, live, traced in _tensors(shadow):
+    for name, table, live, traced in _tensors(shadow):
         filling = fillings.get(traced.untyped_storage()._cdata)
         if filling is None or traced.numel() == 0:
             continue
@@ -93,13 +98,15 @@ def _targets(shadow: Shadow, fillings: Mapping[int, Filling]) -> tuple[tuple[Tar
         if why:
             return (), f"{name}: {why}"
         found[traced.untyped_storage()._cdata] = Target(
-            name, live, traced.storage_offset(), tuple(filling.pieces)
+            name, table, live, traced.storage_offset(), tuple(filling.pieces)
         )
     return tuple(found.values()), ""
 
 
-def _tensors(shadow: Shadow) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
-    """(name, live, traced) of all parameters and buffers that are there in both."""
+def _tensors(
+    shadow: Shadow,
+) -> Iterator[tuple[str, Mapping[str, torch.Tensor], torch.Tensor, torch.Tensor]]:
+    """(name, table of the module, live, traced) of all tensors that are there in both."""
     names = {id(module): name for name, module in shadow.model.named_modules()}
     for pair in shadow.pairs:
         if not isinstance(pair.live, nn.Module):
@@ -108,7 +115,8 @@ def _tensors(shadow: Shadow) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]
             live = vars(pair.live)[table]
             for name, traced in vars(pair.shadow)[table].items():
                 if traced is not None and live.get(name) is not None:
-                    yield f"{names.get(id(pair.shadow), '')}.{name}".lstrip("."), live[name], traced
+                    full = f"{names.get(id(pair.shadow), '')}.{name}".lstrip(".")
+                    yield full, live, live[name], traced
 
 
 def _disproof(model: nn.Module, record: Record, targets: tuple[Target, ...]) -> str:

@@ -66,19 +66,14 @@ class Direct(Path):
                 view = target.view(piece)
                 if piece.source is None:
                     continue  # padding: zero since the start, and nothing writes it
-                pairs.append(Pair(view, inplace.source(piece, staged[piece.source])))
+                staged_view = inplace.source(piece, staged[piece.source])
+                pairs.append(Pair(view, staged_view, owner=target.tensor, name=target.name))
         self._transfer = Transfer.prepare(pairs)
-        self._addresses = [
-            (target.name, target.tensor, target.tensor.data_ptr())
-            for target in self.subject.in_place.targets
-        ]
 
     def guard(self) -> None:
-        for name, tensor, address in self._addresses:
-            if tensor.data_ptr() != address or tensor.is_meta:
-                raise PathError(
-                    "PlanStale", f"{name} is not where it was when the swap was prepared"
-                )
+        for target in self.subject.in_place.targets:
+            if not target.is_live():
+                raise PathError("PlanStale", f"{target.name} was given another tensor")
         if (moved := self._transfer.moved()) is not None:
             raise PathError("PlanStale", moved)
 

@@ -12,6 +12,7 @@ import pytest
 
 from weightrollout.api.spec import PauseMode
 from weightrollout.engine.errors import (
+    LABEL_NOT_SET,
     EngineError,
     EngineRefused,
     EngineStateUnknown,
@@ -43,37 +44,72 @@ async def engine(**calls: Behaviour) -> AsyncIterator[VllmGrpc]:
         await server.stop(None)
 
 
-def failing(code: grpc.StatusCode) -> Behaviour:
+WORDS = "the engine's own words"
+
+
+def failing(code: grpc.StatusCode, words: str = WORDS) -> Behaviour:
     async def behave(_: bytes, context: Any) -> bytes:
-        await context.abort(code, "the engine's own words")
+        await context.abort(code, words)
         raise AssertionError
 
     return behave
 
 
-@pytest.mark.parametrize(
-    ("code", "kind"),
-    [
-        (grpc.StatusCode.FAILED_PRECONDITION, EngineRefused),
-        (grpc.StatusCode.INVALID_ARGUMENT, EngineRefused),
-        (grpc.StatusCode.OUT_OF_RANGE, EngineRefused),
-        (grpc.StatusCode.UNAUTHENTICATED, EngineRefused),
-        (grpc.StatusCode.INTERNAL, EngineStateUnknown),
-        (grpc.StatusCode.UNKNOWN, EngineStateUnknown),
-        (grpc.StatusCode.UNAVAILABLE, EngineStateUnknown),
-        (grpc.StatusCode.CANCELLED, EngineStateUnknown),
-        (grpc.StatusCode.ABORTED, EngineStateUnknown),
-        (grpc.StatusCode.RESOURCE_EXHAUSTED, EngineStateUnknown),
-    ],
-)
-async def test_code_tells_whether_the_call_may_have_been_executed(
-    code: grpc.StatusCode, kind: type[EngineError]
-) -> None:
+#: All there are. Unknown is the rule: only codes that stand for a check before the call are refusals.
+MEANINGS: dict[grpc.StatusCode, tuple[type[EngineError], str]] = {
+    grpc.StatusCode.CANCELLED: (EngineStateUnknown, "Cancelled"),
+    grpc.StatusCode.UNKNOWN: (EngineStateUnknown, "Unknown"),
+    grpc.StatusCode.INVALID_ARGUMENT: (EngineRefused, "InvalidArgument"),
+    grpc.StatusCode.DEADLINE_EXCEEDED: (EngineStateUnknown, "DeadlineExceeded"),
+    grpc.StatusCode.NOT_FOUND: (EngineStateUnknown, "NotFound"),
+    grpc.StatusCode.ALREADY_EXISTS: (EngineStateUnknown, "AlreadyExists"),
+    grpc.StatusCode.PERMISSION_DENIED: (EngineRefused, "PermissionDenied"),
+    grpc.StatusCode.UNAUTHENTICATED: (EngineRefused, "Unauthenticated"),
+    grpc.StatusCode.RESOURCE_EXHAUSTED: (EngineStateUnknown, "ResourceExhausted"),
+    grpc.StatusCode.FAILED_PRECONDITION: (EngineRefused, "FailedPrecondition"),
+    grpc.StatusCode.ABORTED: (EngineStateUnknown, "Aborted"),
+    grpc.StatusCode.OUT_OF_RANGE: (EngineRefused, "OutOfRange"),
+    grpc.StatusCode.UNIMPLEMENTED: (EngineRefused, "ControlCallMissing"),
+    grpc.StatusCode.INTERNAL: (EngineStateUnknown, "Internal"),
+    grpc.StatusCode.UNAVAILABLE: (EngineStateUnknown, "Unavailable"),
+    grpc.StatusCode.DATA_LOSS: (EngineStateUnknown, "DataLoss"),
+}
+
+
+def test_every_code_has_a_meaning() -> None:
+    assert set(MEANINGS) == set(grpc.StatusCode) - {grpc.StatusCode.OK}
+
+
+@pytest.mark.parametrize("code", MEANINGS, ids=lambda code: code.name)
+async def test_code_tells_whether_the_call_may_have_been_executed(code: grpc.StatusCode) -> None:
+    kind, reason = MEANINGS[code]
     async with engine(UpdateWeights=failing(code)) as adapter:
-        with pytest.raises(EngineError, match="the engine's own words") as caught:
+        with pytest.raises(EngineError, match="UpdateWeights") as caught:
             await adapter.update(b"{}", deadline_s=CALL_S)
-    assert type(caught.value) is kind
+    assert (type(caught.value), caught.value.reason) == (kind, reason)
+    assert WORDS in caught.value.message or code is grpc.StatusCode.UNIMPLEMENTED
     assert isinstance(caught.value.__cause__, grpc.aio.AioRpcError)
+
+
+async def test_deadline_that_the_server_saw_first_is_a_deadline() -> None:
+    """vLLM's server counts it too, and cancels: which clock is the first is chance."""
+    timed_out = failing(grpc.StatusCode.CANCELLED, "Timeout expired")
+    async with engine(UpdateWeights=timed_out) as adapter:
+        with pytest.raises(EngineStateUnknown) as caught:
+            await adapter.update(b"{}", deadline_s=CALL_S)
+    assert caught.value.reason == "DeadlineExceeded"
+
+
+@pytest.mark.parametrize(
+    ("failed", "reason"),
+    [("update_weight_version", LABEL_NOT_SET), ("finish_weight_update", "Internal")],
+)
+async def test_finish_tells_which_of_its_two_halves_failed(failed: str, reason: str) -> None:
+    words = f"{failed} failed: utility call `x` failed (call_id=3): boom"
+    async with engine(FinishWeightUpdate=failing(grpc.StatusCode.INTERNAL, words)) as adapter:
+        with pytest.raises(EngineStateUnknown) as caught:
+            await adapter.finish_update("b", deadline_s=CALL_S)
+    assert caught.value.reason == reason
 
 
 async def test_call_that_gets_no_answer_in_time_is_of_unknown_outcome() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,7 +29,12 @@ vllm:num_requests_waiting_by_reason{engine="0",reason="capacity"} 7.0
 
 @asynccontextmanager
 async def engine(
-    *, status: int = 200, reply: Any = None, metrics: str = METRICS
+    *,
+    status: int = 200,
+    reply: Any = None,
+    metrics: str = METRICS,
+    api_key: Path | None = None,
+    wanted: str | None = None,  # Authorization
 ) -> AsyncIterator[VllmHttp]:
     """A server that gives one reply to completions, and the adapter that speaks to it."""
 
@@ -37,6 +43,8 @@ async def engine(
 
     async def completions(request: web.Request) -> web.Response:
         assert (await request.json())["model"] == "chat"
+        if request.headers.get("Authorization") != wanted:
+            return web.json_response({"error": "Unauthorized"}, status=401)
         if status == 0:
             await asyncio.Event().wait()
         return web.json_response(reply, status=status)
@@ -49,7 +57,7 @@ async def engine(
     app.router.add_post("/v1/completions", completions)
     app.router.add_get("/metrics", page)
     async with TestServer(app) as server:
-        adapter = VllmHttp(str(server.make_url("/")))
+        adapter = VllmHttp(str(server.make_url("/")), api_key=api_key)
         try:
             yield adapter
         finally:
@@ -159,3 +167,15 @@ async def test_aborted_answer_has_no_tokens_to_compare() -> None:
     async with engine(reply=reply) as adapter:
         with pytest.raises(EngineStateUnknown, match="CompletionAborted"):
             await adapter.complete_tokens("2+2=", max_tokens=2, top=1, deadline_s=CALL_S)
+
+
+async def test_refused_api_key_names_the_flag(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    async with engine(reply=choice("4", "length"), api_key=key, wanted="Bearer sesame") as adapter:
+        with pytest.raises(EngineUnreachable, match=r"ApiKeyUnreadable.*key"):
+            await adapter.complete("2+2=", max_tokens=1, deadline_s=CALL_S)
+        key.write_text("barley\n")
+        with pytest.raises(EngineRefused, match=r"ApiKeyRefused.*--engine-api-key-file"):
+            await adapter.complete("2+2=", max_tokens=1, deadline_s=CALL_S)
+        key.write_text("sesame\n")
+        assert await adapter.complete("2+2=", max_tokens=1, deadline_s=CALL_S) == "4"

@@ -1,0 +1,210 @@
+"""What the suite is run against, what each subject can show, and how it starts an engine.
+
+A test that needs something which not every subject can show says so by `needs`, and in which
+versions of vLLM a behaviour was seen by `seen`. No test knows a subject's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from contract.oracle import Oracle, RecordedOracle
+from contract.under_test import CALL_S, EngineUnderTest, connected, planned
+from contract.weights import PlannedWeights, StockWeights, Weights
+from frontend.binary import FetchFailed, frontend_binary
+from frontend.process import frontend_process
+from realvllm import families, plugins, tiny
+from realvllm.engine import engine
+from realvllm.launch import Launch
+from simulator.process import engine_process
+
+OURS: Final = "weightrollout"
+STOCK: Final = "stock"
+STARTED_WITH: Final = "0.32"
+CONTEXT_TOKENS: Final = 8192
+
+StartEngine = Callable[..., AbstractAsyncContextManager[EngineUnderTest]]
+
+
+class Can(StrEnum):
+    """What a subject may be able to show; the value completes "this subject can not ..."."""
+
+    ANSWER_BY_WEIGHTS = "answer with a function of the loaded bytes"
+    BE_SLOW = "be told how long an update takes"
+    DRAIN = "be given time for running requests after SIGTERM"
+    DRAFT = "be started with a speculative draft model"
+    FREEZE = "tell how many requests wait in a pause"
+    MANAGE_ITS_ENGINE = "be started so that its frontend manages the engine"
+    RENAME_ITS_SERVICE = "serve vllm.Control under another name"
+    RUN_UNMANAGED = "be started so that its frontend does not manage the engine"
+    SLEEP = "be started with sleep mode"
+    SPLIT_RANKS = "be started with several ranks"
+    USE_OTHER_BACKENDS = "be started with another transfer backend, or none"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One thing that this suite is about."""
+
+    name: str
+    versions: frozenset[str]  # of vLLM, that it behaves as
+    can: frozenset[Can]
+    start: StartEngine | None = None  # None: see `RealStarts`
+    backend: str = OURS
+    obtain: Callable[[], object] = lambda: None  # slow and once; raises `Unavailable`
+
+    def cannot(self, wanted: frozenset[Can]) -> str | None:
+        lacks = sorted(wanted - self.can)
+        return f"this subject can not {' or '.join(lacks)}" if lacks else None
+
+    @property
+    def is_real(self) -> bool:
+        """A whole vLLM: it starts in half a minute, so one engine serves many tests."""
+        return self.start is None
+
+
+class Unavailable(Exception):
+    """A subject can't be had on this machine; the message says why."""
+
+
+def needs(*wanted: Can) -> pytest.MarkDecorator:
+    """Only for subjects that can show all of this."""
+    return pytest.mark.needs(*wanted)
+
+
+def seen(*versions: str) -> pytest.MarkDecorator:
+    """The minors of vLLM in which this behaviour was seen; absent: in all that are known."""
+    return pytest.mark.seen(*versions)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two checkpoints of one architecture, and what tells them apart."""
+
+    a: Path
+    b: Path
+    oracle: Oracle
+
+
+def real_pair() -> Pair:
+    """Checkpoints that a real vLLM serves; the oracle has still to be told what it answers with them."""
+    made = tiny.pair(families.ENDLESS)
+    return Pair(made.a.target, made.b.target, RecordedOracle())
+
+
+def real_launch(checkpoint: Path, backend: str) -> Launch:
+    return Launch(checkpoint, backend, max_model_tokens=CONTEXT_TOKENS)
+
+
+@asynccontextmanager
+async def real(folder: Path, launch: Launch) -> AsyncIterator[EngineUnderTest]:
+    """A real engine with its volumes below `folder`."""
+    volumes = replace(launch, handover=folder / "handover", staging=folder / "staging")
+    async with (
+        engine(folder, volumes) as process,
+        connected(process, _weights(launch.backend, folder)) as under_test,
+    ):
+        yield under_test
+
+
+def _weights(backend: str, folder: Path) -> Weights:
+    if backend == OURS:
+        return PlannedWeights(folder / "handover", folder / "staging")
+    return StockWeights()
+
+
+@dataclass(frozen=True)
+class RealStarts:
+    """`start_engine` of a real subject: a fresh engine only where the shared one cannot show it."""
+
+    shared: EngineUnderTest
+    folder: Path
+    pair: Pair
+    subject: Subject
+
+    @asynccontextmanager
+    async def __call__(
+        self,
+        *,
+        backend: str | None = None,
+        vllm: str = STARTED_WITH,
+        unmanaged: bool = True,
+        update_seconds: float = 0.0,
+        **cannot: object,
+    ) -> AsyncIterator[EngineUnderTest]:
+        """Skips, with the reason, what a real engine on this machine is not or cannot."""
+        for flag in cannot:
+            pytest.skip(_CANNOT[flag])
+        if vllm != STARTED_WITH:
+            pytest.skip(f"this engine is {STARTED_WITH}, not {vllm}")
+        if not unmanaged:
+            pytest.skip("`vllm serve` does not let its frontend manage the engine")
+        if update_seconds and self.subject is not VLLM:
+            pytest.skip("the product's plugin takes no longer than it must")
+        if backend is None:
+            await self.shared.settle(self.pair.a)
+            self.shared.weights.update_seconds = update_seconds
+            yield self.shared
+        else:
+            async with real(self.folder, real_launch(self.pair.a, backend)) as fresh:
+                yield fresh
+
+
+_CANNOT: Final = {
+    "control_service": "0.32 and 0.33 name the service vllm.Control, and no flag changes it",
+    "enable_sleep_mode": "sleep mode is not supported on CPU: vLLM does not start with it",
+    "ranks": "one engine with several ranks is a subject of its own: see tests/vllm",
+}
+
+
+async def record(pair: Pair, name: str, fresh: EngineUnderTest) -> None:
+    """Tell the oracle what a process that was started on this checkpoint answers."""
+    assert isinstance(pair.oracle, RecordedOracle)
+    assert await fresh.control.version(deadline_s=CALL_S) == "default"
+    await pair.oracle.record(name, fresh)
+
+
+def _obtain_frontend() -> None:
+    try:
+        frontend_binary()
+    except FetchFailed as failed:
+        raise Unavailable(str(failed)) from failed
+
+
+_REAL: Final = frozenset(
+    {Can.ANSWER_BY_WEIGHTS, Can.BE_SLOW, Can.FREEZE, Can.RUN_UNMANAGED, Can.USE_OTHER_BACKENDS}
+)
+SIMULATOR: Final = Subject(
+    "simulator",
+    frozenset(f"0.{minor}" for minor in range(27, 34)),
+    frozenset(Can),
+    partial(planned, engine_process),
+)
+#: The core behind it is the simulator's: only the frontend is vLLM's own word.
+FRONTEND: Final = Subject(
+    "vllm-rs",
+    frozenset({"0.33"}),
+    frozenset(Can) - {Can.RENAME_ITS_SERVICE},
+    partial(planned, frontend_process),
+    obtain=_obtain_frontend,
+)
+#: vLLM with its own reload.
+VLLM: Final = Subject("vllm", frozenset({STARTED_WITH}), _REAL, backend=STOCK)
+#: vLLM with the product's plugin, which takes no longer than it must.
+PLUGIN: Final = Subject("vllm-plugin", frozenset({STARTED_WITH}), _REAL - {Can.BE_SLOW})
+
+
+def params() -> list[object]:
+    """Of the `subject` fixture. A start of a real engine may take minutes, and is part of a test's time."""
+    real = [VLLM, *([PLUGIN] if plugins.ours_exists() else [])]
+    marks = (pytest.mark.real_engine, pytest.mark.timeout(2400))
+    real_params = (pytest.param(subject, marks=marks) for subject in real)
+    return [SIMULATOR, FRONTEND, *real_params]
