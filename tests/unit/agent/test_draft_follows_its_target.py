@@ -12,7 +12,7 @@ import pytest
 
 from acceptance import acceptance
 from checkpoints import mtp_fingerprint, mtp_shapes
-from misbehaving import SHORT, fault
+from misbehaving import fault
 from onepod import OnePod, Refusal, one_pod
 from weightrollout.wire.agent import agent_pb2 as pb
 
@@ -111,7 +111,7 @@ FAULTS = {
 
 async def test_failed_draft_costs_neither_the_weights_nor_the_pod(tmp_path: Path) -> None:
     """One engine for all: what one failed draft left behind must not spoil the next swap."""
-    async with one_pod(tmp_path, patience=SHORT, **MTP) as pod:
+    async with one_pod(tmp_path, **MTP) as pod:
         await pod.hello()
         names = ("b", "c")
         for number, (what, trouble) in enumerate(FAULTS.items()):
