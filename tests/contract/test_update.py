@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from contract.oracle import PROMPT
-from contract.subjects import Pair, StartEngine
+from contract.oracle import ENDLESS, PROMPT
+from contract.subjects import Pair, StartEngine, Subject
 from contract.under_test import CALL_S, EngineUnderTest, eventually
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
 from weightrollout.handover import files, proof, records
@@ -43,12 +43,27 @@ async def test_update_is_accepted_without_a_pause(engine: EngineUnderTest, pair:
 async def test_update_without_a_pause_spoils_running_answers(
     engine: EngineUnderTest, pair: Pair
 ) -> None:
+    engine.needs_plugin()
     tokens: list[str] = []
     async for token, _ in engine.stream(PROMPT, 200):
         tokens.append(token)
         if len(tokens) == 3:
             await engine.transfer(pair.b, "b")
     assert await pair.oracle.explain(engine, tokens, PROMPT) is None
+
+
+async def test_layer_wise_update_without_a_pause_kills_an_engine_that_runs_requests(
+    own_engine: EngineUnderTest, pair: Pair, subject: Subject
+) -> None:
+    """The next step meets tensors without storage."""
+    if subject is not Subject.VLLM:
+        pytest.skip("only vLLM's own reload takes the weights away at Start")
+    running = asyncio.create_task(own_engine.tokens(PROMPT, ENDLESS))
+    await eventually(own_engine.busy)
+    with pytest.raises(EngineStateUnknown, match="fatal failure"):
+        await own_engine.transfer(pair.b, "b")
+    [ended] = await asyncio.gather(running, return_exceptions=True)
+    assert isinstance(ended, BaseException) or len(ended) < ENDLESS
 
 
 async def test_starting_twice_is_internal_and_only_the_text_tells_why(
@@ -191,11 +206,13 @@ async def test_image_of_the_wrong_size_is_not_prepared(engine: EngineUnderTest, 
 
 
 async def test_image_that_is_not_there_is_not_prepared(engine: EngineUnderTest) -> None:
+    engine.needs_plugin()
     prepared = await engine.prepare(InitInfo("uid/1/pod/lost", "sha256:0", "images/0/0"))
     assert (prepared.ok, prepared.reason) == (False, "ImageMissing")
 
 
 async def test_region_outside_the_staging_volume_is_not_prepared(engine: EngineUnderTest) -> None:
+    engine.needs_plugin()
     prepared = await engine.prepare(InitInfo("uid/1/pod/out", "sha256:0", "../../etc"))
     assert (prepared.ok, prepared.reason) == (False, "RegionUnsafe")
 

@@ -78,6 +78,10 @@ class EngineUnderTest:
         assert isinstance(self.process, EngineProcess)
         return self.process
 
+    def needs_plugin(self) -> None:
+        """Skip the test on an engine whose backend of weight transfer writes no files."""
+        assert self.weights.handover
+
     async def needs(self, vllm: str) -> None:
         """Skip the test on an engine that is older."""
         version = (await self.control.info(deadline_s=CALL_S)).engine_version
@@ -195,9 +199,8 @@ class EngineUnderTest:
             assert response.status == 200, await response.text()
             async for line in response.content:
                 if line.startswith(b"data: {"):
-                    for choice in json.loads(line.removeprefix(b"data: "))["choices"]:
-                        for part in _parts(choice):
-                            yield part
+                    for part in _parts(json.loads(line.removeprefix(b"data: "))):
+                        yield part
 
     async def tokens(self, prompt: str | list[int], max_tokens: int) -> list[str]:
         """A whole answer."""
@@ -227,14 +230,20 @@ def _minor(version: str) -> tuple[int, int]:
     return int(major), int(minor)
 
 
-def _parts(choice: dict[str, Any]) -> list[tuple[str, str | None]]:
-    """The tokens of one event; how it ended rides on the last of them."""
-    end: str | None = choice["finish_reason"]
-    said = choice.get("logprobs")
-    tokens: list[str] = said["tokens"] if said else [choice["text"]]
-    if not tokens:
-        return [("", end)] if end else []
-    return [*((token, None) for token in tokens[:-1]), (tokens[-1], end)]
+def _parts(event: dict[str, Any]) -> list[tuple[str, str | None]]:
+    """The tokens of one event; how it ended rides on the last of them, or on no token ("").
+
+    vLLM's Rust frontend leaves out what is null, and ends an aborted stream with an error instead of a choice.
+    """
+    if "error" in event:
+        return [("", f"error: {event['error']['message']}")]
+    parts: list[tuple[str, str | None]] = []
+    for choice in event["choices"]:
+        said = choice.get("logprobs")
+        parts += [(token, None) for token in (said["tokens"] if said else [choice["text"]])]
+        if end := choice.get("finish_reason"):
+            parts[-1:] = [(parts[-1][0], end)] if parts else [("", end)]
+    return parts
 
 
 @asynccontextmanager

@@ -33,6 +33,8 @@ _REFUSALS: Final = frozenset(
 )
 #: Finish is two calls inside, and the text names the one that failed (vLLM 0.28 to 0.33).
 _LABEL_FAILED: Final = "update_weight_version"
+#: With CANCELLED: the engine's frontend saw our deadline pass before we did (vLLM 0.32).
+_SERVER_TIMEOUT: Final = "Timeout expired"
 #: The agent asks every second which engine this is: an engine that came back must be seen by the
 #: next question, and the library's default would wait up to two minutes.
 _CHANNEL_OPTIONS: Final = (
@@ -157,6 +159,8 @@ class VllmGrpc:
 
     def _meaning(self, name: str, error: grpc.aio.AioRpcError) -> EngineError:
         code = error.code()
+        if code is grpc.StatusCode.CANCELLED and error.details() == _SERVER_TIMEOUT:
+            code = grpc.StatusCode.DEADLINE_EXCEEDED
         message = f"{name} on {self._target}: {error.details() or code.name}"
         if code is grpc.StatusCode.UNIMPLEMENTED:
             return self._missing(name)
