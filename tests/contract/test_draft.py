@@ -8,8 +8,8 @@ import pytest
 
 import checkpoints
 from acceptance import acceptance
-from contract.conftest import Pair
 from contract.staged import stage
+from contract.subjects import Pair, simulated_pair_of
 from contract.under_test import CALL_S, EngineUnderTest, simulated
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
 from weightrollout.handover import files, proof, records

@@ -103,7 +103,7 @@ class EngineCore:
         self._requests[asked.id] = request
         finish = None
         while finish is None:
-            text, end = await request.output.get()
+            text, end, _ = await request.output.get()
             finish = FINISHES[end] if end else None
             await self.link.send(messages.produced(rank, asked.id, text, finish, self._load()))
         self._requests.pop(asked.id, None)

@@ -122,6 +122,18 @@ async def test_call_that_gets_no_answer_in_time_is_of_unknown_outcome() -> None:
             await adapter.pause(PauseMode.KEEP, clear_cache=True, deadline_s=0.1)
 
 
+async def test_deadline_that_the_engine_saw_first_reads_as_one() -> None:
+    """vLLM's frontend is told the deadline and cancels the call itself."""
+
+    async def expired(_: bytes, context: Any) -> bytes:
+        await context.abort(grpc.StatusCode.CANCELLED, "Timeout expired")
+        raise AssertionError
+
+    async with engine(UpdateWeights=expired) as adapter:
+        with pytest.raises(EngineStateUnknown, match="DeadlineExceeded"):
+            await adapter.update(b"{}", deadline_s=CALL_S)
+
+
 async def test_engine_that_never_listened_is_unreachable() -> None:
     adapter = VllmGrpc("127.0.0.1:1")
     with pytest.raises(EngineUnreachable, match="does not accept connections"):
