@@ -14,6 +14,7 @@ import grpc.aio
 import pytest
 
 from fleet.engine import set_faults, state_of
+from fleet.history import fill_history
 from fleet.manifests import ENGINE_HTTP, FleetSpec, weight_rollout
 from fleet.replica import Replica, only_leader
 from fleet.traffic import Tally, Traffic
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.faults
 
 Json = dict[str, Any]
 DONE_S: Final = 90.0
-#: Every rollout does these by itself; the other two need a reason.
+#: Every rollout does these by itself, once its history is full; the other two need a reason.
 ORDINARY: Final = tuple(each for each in Doing if each not in (Doing.RELEASE, Doing.RESTART_ENGINE))
 
 
@@ -116,6 +117,8 @@ async def test_frozen_leader_that_wakes_up_takes_no_pod_out_again(
 ) -> None:
     leader = await only_leader(*scene.replicas)
     standby = await scene.standby_of(leader)
+    if doing is Doing.PRUNE_REVISION:
+        await fill_history(scene.world, "chat")
     before, epoch = await scene.updates(), (await scene.world.status("chat"))["epoch"]
     known = {name: each.fingerprint for name, each in scene.written.items()}
     async with (
