@@ -75,7 +75,7 @@ class Store(Generic[R]):
         self._on_watch = on_watch
         self._hung_s = hung_s
         self._records: dict[str, R] = {}
-        self._deleted: dict[str, int] = {}  # uid to the resourceVersion it was gone at, oldest first
+        self._deleted: dict[str, int] = {}  # uid: gone at; oldest first
         self._fresh: set[str] = set()  # names heard of since the running list was asked for
         self._listeners: list[Listener[R]] = []
         self._version = ""  # where the next watch begins; "": list first
