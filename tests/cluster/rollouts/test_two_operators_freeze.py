@@ -13,6 +13,7 @@ import grpc
 import grpc.aio
 import pytest
 
+from fleet.agents import agent_states
 from fleet.engine import set_faults, state_of
 from fleet.history import fill_history
 from fleet.manifests import ENGINE_HTTP, FleetSpec, weight_rollout
@@ -261,6 +262,7 @@ async def test_leader_that_never_notices_its_end_is_stopped_by_the_epoch_alone(
     """Its elector is broken on purpose: for it the Lease never ends."""
     leader = await only_leader(*scene.replicas)
     standby = await scene.standby_of(leader)
+    epoch = (await scene.world.status("chat"))["epoch"]
     await standby.process.stop()
     kubeconfig = await scene.world.operator_kubeconfig()
     folder = scene.world.folder / "operator"
@@ -276,6 +278,12 @@ async def test_leader_that_never_notices_its_end_is_stopped_by_the_epoch_alone(
         deaf.freeze_in(Doing.RESERVE)
         await scene.apply(weights, swap={"settleSeconds": 2})
         await deaf.frozen()
+
+        async def fenced() -> bool:
+            states = await agent_states(scene.world, "chat")
+            return all(each.fence.epoch > epoch + 1 for each in states)  # + 1: the deaf one's
+
+        await eventually(fenced, 30, "the agents know the next leader's epoch", every_s=0.1)
         await scene.took_over(standby, deaf)
         await scene.complete()
         await eventually(lambda: deaf.said("StaleEpoch") > 0, 20, "an agent has refused it")
