@@ -136,12 +136,14 @@ async def test_objects_of_other_writers_do_not_disturb_a_rollout(
         "calm", lambda said: said["pods"]["selected"] == 1, SOON_S, "the pod is counted"
     )
     await answered(world, ["calm"], operator)
-    ours = [
-        each
-        for each in (await world.api.list(revisions))[0]
-        if each["metadata"]["name"].startswith("calm-")
-    ]
-    assert [each["revision"] for each in ours] == [1]
+
+    async def recorded() -> bool:
+        found = (await world.api.list(revisions))[0]
+        ours = [each for each in found if each["metadata"]["name"].startswith("calm-")]
+        assert [each["revision"] for each in ours] == [1]
+        return True
+
+    await eventually(recorded, SOON_S, "the revision is recorded, and is the first of its fleet")
 
 
 @ONE_BATCH

@@ -9,7 +9,8 @@ import pytest
 import checkpoints
 from acceptance import acceptance
 from contract.staged import stage
-from contract.subjects import Pair, simulated_pair_of
+from contract.oracle import ComputedOracle
+from contract.subjects import Pair
 from contract.under_test import CALL_S, EngineUnderTest, simulated
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
 from weightrollout.handover import files, proof, records
@@ -29,10 +30,9 @@ PROMPT = "tell me a story"
 def mtp_pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """Two checkpoints with an MTP head in each."""
     folder, shapes = tmp_path_factory.mktemp("mtp"), checkpoints.mtp_shapes()
-    return Pair(
-        checkpoints.write_checkpoint(folder / "a", seed=1, tensors=shapes),
-        checkpoints.write_checkpoint(folder / "b", seed=2, tensors=shapes),
-    )
+    a = checkpoints.write_checkpoint(folder / "a", seed=1, tensors=shapes)
+    b = checkpoints.write_checkpoint(folder / "b", seed=2, tensors=shapes)
+    return Pair(a, b, ComputedOracle({"a": a, "b": b}))
 
 
 @pytest.fixture

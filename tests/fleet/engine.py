@@ -5,6 +5,8 @@ from typing import Any
 import aiohttp
 
 from fleet.manifests import ENGINE_HTTP
+from fleet.world import World
+from localcluster.waiting import eventually
 
 Json = dict[str, Any]
 
@@ -33,3 +35,18 @@ async def set_faults(pod: Json, *faults: Json, deadline_s: float = 5) -> None:
         session.post(f"{url_of(pod)}/simulator/faults", json=list(faults)) as answer,
     ):
         answer.raise_for_status()
+
+
+async def paused_pod(world: World, app: str) -> str:
+    """The name of the pod whose engine is in its pause, once there is one."""
+
+    async def find() -> str:
+        for pod in await world.pods(app):
+            try:
+                if (await state_of(pod))["paused"]:
+                    return str(pod["metadata"]["name"])
+            except (OSError, aiohttp.ClientError):
+                continue
+        return ""
+
+    return str(await eventually(find, 60, "an engine is paused"))

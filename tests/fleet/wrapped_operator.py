@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from threading import Event
 from typing import Final
 
 from weightrollout.clock import SystemClock
@@ -27,6 +28,7 @@ WALL_SHIFT_S: Final = "WRAPPED_WALL_SHIFT_S"
 
 def _freezing(file: Path, deaf: bool) -> None:
     allowed = Guard.__call__
+    go_deaf = _may_go_deaf() if deaf else None
 
     def guarded(guard: Guard) -> None:
         allowed(guard)
@@ -34,8 +36,8 @@ def _freezing(file: Path, deaf: bool) -> None:
         doing = task.get_name().partition(" ")[0] if task is not None else ""
         if not doing or _said(file) != doing:
             return
-        if deaf:
-            _never_fenced()
+        if go_deaf is not None:
+            go_deaf()
         file.unlink()
         os.kill(os.getpid(), signal.SIGSTOP)
 
@@ -49,10 +51,21 @@ def _said(file: Path) -> str:
         return ""
 
 
-def _never_fenced() -> None:
-    """As with a broken clock or elector: only the epochs are left to stop it."""
-    _replace(Elector, "leading", property(lambda elector: True))
-    _replace(Elector, "fence", lambda elector, why: None)
+def _may_go_deaf() -> Callable[[], None]:
+    """From its call on it leads for ever, as with a broken clock: only the epochs are left to stop it.
+
+    Replaced before the first term begins: the timer that ends one keeps the method it was given.
+    """
+    deaf = Event()
+    leads, fence = Elector.leading.__get__, Elector.fence
+
+    def fenced(elector: Elector, why: str) -> None:
+        if not deaf.is_set():
+            fence(elector, why)
+
+    _replace(Elector, "leading", property(lambda elector: deaf.is_set() or leads(elector)))
+    _replace(Elector, "fence", fenced)
+    return deaf.set
 
 
 def _shift_wall(seconds: float) -> None:

@@ -1,12 +1,11 @@
 """Watch that no serving pod is taken out while another one is out because of us."""
 
-import asyncio
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from localcluster.api import Api, Mirror
+from localcluster.api import Api
 from localcluster.pod_status import is_ready
+from localcluster.pod_watch import PodWatch
 from weightrollout.api.names import GATE_SERVING
 
 Json = dict[str, Any]
@@ -18,30 +17,13 @@ class _Sight:
     taken_out: bool  # its gate is shut
 
 
-class BudgetWatch:
+class BudgetWatch(PodWatch):
     """For a fleet of gated pods with maxUnavailable 1; use as an async context manager."""
 
     def __init__(self, api: Api, namespace: str, app: str) -> None:
+        super().__init__(api, namespace, f"app={app}")
         self.breaches: list[str] = []
         self._pods: dict[str, _Sight] = {}
-        path = f"/api/v1/namespaces/{namespace}/pods"
-        self._mirror = Mirror(api, path, self._look, labelSelector=f"app={app}")
-        self._watch: asyncio.Task[None] | None = None
-
-    async def __aenter__(self) -> Self:
-        self._watch = asyncio.create_task(self._mirror.run(), name="budget watch")
-        await self._mirror.synced.wait()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
-            await asyncio.wait({self._watch})
 
     def _look(self, pod: Json) -> None:
         name, now = pod["metadata"]["name"], _sight(pod)
@@ -52,6 +34,9 @@ class BudgetWatch:
         others = [each for each, sight in self._pods.items() if each != name and sight.taken_out]
         if others:
             self.breaches.append(f"{name} was serving and was taken out while {others} were out")
+
+    def _gone(self, pod: Json) -> None:
+        self._pods.pop(pod["metadata"]["name"], None)
 
 
 def _sight(pod: Json) -> _Sight:

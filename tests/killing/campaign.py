@@ -24,16 +24,20 @@ class Campaign:
             kill: loop.create_future() for kill in kills
         }
         self._workers: list[asyncio.Task[None]] = []
+        self._uses: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
         lanes = min(LANES, len(self._waiting))
         self._workers = [asyncio.create_task(self._work(), name="lane") for _ in range(lanes)]
 
     async def stop(self) -> None:
-        """Raises AssertionError when a lane has left a process behind."""
+        """Raises AssertionError when a lane has left a process behind.
+
+        What runs is cancelled, but never a lane that closes: it would leave its processes behind.
+        """
         self._waiting.clear()
-        for worker in self._workers:
-            worker.cancel()
+        for use in self._uses:
+            use.cancel()
         ended = await asyncio.gather(*self._workers, return_exceptions=True)
         for outcome in self._outcomes.values():
             if outcome.done():
@@ -58,10 +62,11 @@ class Campaign:
         """A lane in which a run has failed is left: what is in it says nothing about the next one."""
         while self._waiting:
             lane = Lane(self._ground)
-            try:
-                await self._use(lane)
-            finally:
-                await lane.close()
+            use = asyncio.create_task(self._use(lane), name="use of a lane")
+            self._uses.add(use)
+            await asyncio.wait({use})
+            self._uses.discard(use)
+            await lane.close()
 
     async def _use(self, lane: Lane) -> None:
         opened = False

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from localcluster.api import Api, Mirror
+from localcluster.api import Api
 from localcluster.pod_status import is_ready
+from localcluster.pod_watch import PodWatch
 
 Json = dict[str, Any]
 
@@ -30,35 +30,18 @@ class Backend:
         return f"http://{self.ip}:{self.port}"
 
 
-class ReadyPods:
-    """The Ready pods of a label selector; use as an async context manager, which returns when the first list is known."""
+class ReadyPods(PodWatch):
+    """The Ready pods of a label selector; use as an async context manager."""
 
     def __init__(self, api: Api, namespace: str, selector: str, port: int | str) -> None:
         """`port`: a number, or the name of a port of any container, as a Service's targetPort."""
+        super().__init__(api, namespace, selector)
         self.version = 0  # goes up with every change of `current`
         self._port = port
         self._backends: tuple[Backend, ...] = ()
         self._turn = 0
         self._change = asyncio.Condition()
         self._wakers: set[asyncio.Task[None]] = set()
-        path = f"/api/v1/namespaces/{namespace}/pods"
-        self._mirror = Mirror(api, path, self._look, self._look, labelSelector=selector)
-        self._watch: asyncio.Task[None] | None = None
-
-    async def __aenter__(self) -> Self:
-        self._watch = asyncio.create_task(self._mirror.run(), name="ready pods")
-        await self._mirror.synced.wait()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
-            await asyncio.wait({self._watch})
 
     @property
     def current(self) -> tuple[Backend, ...]:
@@ -79,7 +62,13 @@ class ReadyPods:
             await self._change.wait_for(lambda: self.version > known)
         return self._backends
 
-    def _look(self, _: Json) -> None:
+    def _look(self, pod: Json) -> None:
+        self._compute()
+
+    def _gone(self, pod: Json) -> None:
+        self._compute()
+
+    def _compute(self) -> None:
         found = tuple(
             sorted(b for pod in self._mirror.objects.values() if (b := backend_of(pod, self._port)))
         )

@@ -2,6 +2,8 @@
 
 A wake during a pass leads to one more pass. After a pass the key rests as long as the pass took, so that
 a storm of wakes uses at most half of the event loop; a single wake after a quiet time waits for nothing.
+After a pass that failed wakes wait as well, for a second at most: what the pass began wakes it when it ends,
+and a pass whose write is refused every time would otherwise be repeated as fast as the server refuses.
 """
 
 import asyncio
@@ -13,6 +15,7 @@ from weightrollout.clock import Clock
 
 REST_S: Final = 0.25  # longest rest
 RETRY_S: Final = (0.1, 30.0)  # after an error: first, and longest
+DEAF_S: Final = 1.0  # after an error: so long at most no wake shortens the retry
 
 log = logging.getLogger(__name__)
 
@@ -68,20 +71,21 @@ class WorkQueue:
         while True:
             await woken.wait()
             woken.clear()
-            begun = self._clock.monotonic()
+            begun, deaf_s = self._clock.monotonic(), 0.0
             try:
                 wake_at = await self._run_pass(key)
                 retry_s = RETRY_S[0]
             except Exception as error:
                 self._on_error(key, error)
                 wake_at = self._clock.monotonic() + retry_s
+                deaf_s = min(retry_s, DEAF_S)
                 retry_s = min(retry_s * 2, RETRY_S[1])
             if self._woken.get(key) is not woken:
                 return  # forgotten in its own pass
             took_s = self._clock.monotonic() - begun
             timer = self._alarm(woken, wake_at)
             try:
-                await asyncio.sleep(min(took_s, REST_S))
+                await asyncio.sleep(max(min(took_s, REST_S), deaf_s))
                 await woken.wait()
             finally:
                 if timer is not None:

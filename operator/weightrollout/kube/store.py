@@ -4,6 +4,9 @@ Promise: after every list the whole picture is swapped, so an object that was de
 watched is gone (kopf and its indexes keep such ghosts). `synced` is False until the first list is
 complete. Callbacks run in the event loop, in order, and must not block.
 
+To a watch by label an object that loses its label looks deleted. It is the same object with the same uid
+when its label comes back, so "gone" is said of a uid up to a resourceVersion: later events bring it back.
+
 A list wins over all that was known before it was asked for, whatever the resourceVersions say: those
 of an API server that was restored from an older snapshot go back. For the same reason a watch is not
 continued after the server was away, but begins with a list.
@@ -28,6 +31,7 @@ SHORT_S: Final = 1.0  # a watch that ends sooner was refused in disguise: back o
 BACKOFF_S: Final = (0.25, 15.0)  # first, and longest
 LOST: Final = (KubeError, aiohttp.ClientError, OSError, TimeoutError)
 DELETED: Final = 1000  # so many uids are remembered as gone, against news that comes late
+FOR_EVER: Final = 1 << 64  # above every resourceVersion: the object itself was found gone
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +75,7 @@ class Store(Generic[R]):
         self._on_watch = on_watch
         self._hung_s = hung_s
         self._records: dict[str, R] = {}
-        self._deleted: dict[str, None] = {}  # uids, oldest first
+        self._deleted: dict[str, int] = {}  # uid: gone at; oldest first
         self._fresh: set[str] = set()  # names heard of since the running list was asked for
         self._listeners: list[Listener[R]] = []
         self._version = ""  # where the next watch begins; "": list first
@@ -94,9 +98,7 @@ class Store(Generic[R]):
 
     def drop(self, name: str, uid: str) -> None:
         """A write of ours found it gone."""
-        record = self._records.get(name)
-        if record is not None and record.uid == uid:
-            self._remove(name)
+        self._gone(name, uid, FOR_EVER)
 
     async def run(self) -> None:
         """Never returns; cancel it. Outages are waited out for ever."""
@@ -146,7 +148,7 @@ class Store(Generic[R]):
         for name, known in list(self._records.items()):
             late = name in self._fresh
             if name not in found and not (late and known.resource_version > listed_at):
-                self._remove(name)
+                self._remove(name, listed_at)
         for record in found.values():
             if record.name in self._fresh:
                 self._set(record)
@@ -193,9 +195,12 @@ class Store(Generic[R]):
             case "BOOKMARK":
                 self._pause_s = BACKOFF_S[0]
             case "DELETED":
-                self.drop(item["metadata"]["name"], item["metadata"]["uid"])
+                self._gone(item["metadata"]["name"], item["metadata"]["uid"], int(version))
             case _:
-                self._set(self._source.trim(item))
+                record = self._source.trim(item)
+                if record.resource_version > self._deleted.get(record.uid, FOR_EVER):
+                    del self._deleted[record.uid]  # its label came back
+                self._set(record)
 
     def _set(self, record: R) -> None:
         if record.uid in self._deleted:
@@ -212,14 +217,19 @@ class Store(Generic[R]):
         if before == record:
             return
         if before is not None and before.uid != record.uid:
-            self._remove(record.name)  # recreated under the same name: another object
+            self._remove(record.name, FOR_EVER)  # recreated under the same name: another object
             before = None
         self._records[record.name] = record
         self._tell(before, record)
 
-    def _remove(self, name: str) -> None:
+    def _gone(self, name: str, uid: str, at: int) -> None:
+        record = self._records.get(name)
+        if record is not None and record.uid == uid:
+            self._remove(name, at)
+
+    def _remove(self, name: str, at: int) -> None:
         gone = self._records.pop(name)
-        self._deleted[gone.uid] = None
+        self._deleted[gone.uid] = at
         if len(self._deleted) > DELETED:
             del self._deleted[next(iter(self._deleted))]
         self._tell(gone, None)

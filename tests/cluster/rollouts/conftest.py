@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -75,9 +75,28 @@ async def fleet(
     written: dict[str, Checkpoint],
 ) -> FleetSpec:
     """Two Ready pods that serve checkpoint a, as their engines loaded it at start."""
-    spec = FleetSpec(
-        "chat", written["a"].folder, replicas=2, gated=True, node_selector=machine.selector
-    )
+    return await deployed(world, _two_pods(machine, written))
+
+
+@pytest.fixture(scope="module")
+async def slow_fleet(
+    world: World,
+    machine: VirtualNode,
+    operator: OperatorProcess,
+    written: dict[str, Checkpoint],
+) -> FleetSpec:
+    """The same, and their updates take long enough to be hit."""
+    slow = ("--token-seconds=0.01", "--update-seconds=1.5")
+    return await deployed(world, replace(_two_pods(machine, written), engine_args=slow))
+
+
+def _two_pods(machine: VirtualNode, written: dict[str, Checkpoint]) -> FleetSpec:
+    model = written["a"].folder
+    return FleetSpec("chat", model, replicas=2, gated=True, node_selector=machine.selector)
+
+
+async def deployed(world: World, spec: FleetSpec) -> FleetSpec:
+    """All its pods are Ready."""
     await world.deploy(spec)
-    await world.until_ready("chat", 2, 60)
+    await world.until_ready(spec.name, spec.replicas, 60)
     return spec

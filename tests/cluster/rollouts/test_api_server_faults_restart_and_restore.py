@@ -9,17 +9,15 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import grpc
 import pytest
 
+from fleet.agents import agent_states
 from fleet.manifests import FleetSpec, weight_rollout
 from fleet.operator_process import OperatorProcess
 from fleet.world import World
 from localcluster.api import Api
 from localcluster.cluster import LocalCluster
 from localcluster.waiting import eventually
-from weightrollout.api import names
-from weightrollout.wire.agent import agent_pb2, agent_pb2_grpc
 
 pytestmark = pytest.mark.faults
 
@@ -62,7 +60,7 @@ async def serves(world: World, version: str, epoch: int = 0) -> None:
     """The agents say so first, for a status that was just restored says it too; then the status does."""
 
     async def served() -> bool:
-        found = await agents(world)
+        found = await agent_states(world, "chat")
         return all(each.serving.version == version and each.fence.epoch >= epoch for each in found)
 
     def done(said: dict[str, Any]) -> bool:
@@ -82,19 +80,6 @@ async def next_leader(world: World, operator: OperatorProcess) -> int:
     operator.start()
     status = await world.until("chat", lambda said: said["epoch"] > before, DONE_S, "it leads")
     return int(status["epoch"])
-
-
-async def agents(world: World) -> list[agent_pb2.AgentState]:
-    """What each agent says itself. Its fence is the highest that it journaled."""
-    found = []
-    for pod in await world.pods("chat"):
-        target = f"{pod['status']['podIP']}:{names.DEFAULT_GRPC_PORT}"
-        async with grpc.aio.insecure_channel(target) as channel:
-            stub: Any = agent_pb2_grpc.AgentStub(channel)
-            stream = stub.Watch(agent_pb2.WatchRequest(heartbeat_seconds=1), timeout=10)
-            found.append(await stream.read())
-            stream.cancel()
-    return found
 
 
 async def test_api_server_killed_in_mid_rollout_and_started_with_its_data(

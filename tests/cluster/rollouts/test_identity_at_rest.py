@@ -157,7 +157,8 @@ async def test_stable_that_was_edited_by_hand_is_written_again(scene: Scene, dat
 
 
 async def test_stable_that_lost_its_labels_is_found_again(scene: Scene) -> None:
-    """Without them it is in none of our watches."""
+    """Without them it is in none of our watches, and with them it is in ours again."""
+    before = await scene.stable()
     async with scene.untouched():
         await scene.world.api.patch(scene.stable_path, {"metadata": {"labels": None}}, kind="merge")
 
@@ -166,6 +167,9 @@ async def test_stable_that_lost_its_labels_is_found_again(scene: Scene) -> None:
             return names.LABEL_NAME in found["metadata"].get("labels", {})
 
         await eventually(labelled, SOON_S, "the labels are back")
+        spoilt = {"data": {names.STABLE_KEY: "{"}}
+        await scene.world.api.patch(scene.stable_path, spoilt, kind="merge")
+        await eventually(lambda: _says(scene, before), SOON_S, "it says stable again")
 
 
 async def _says(scene: Scene, wanted: Json) -> bool:

@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
 
-import aiohttp
 import pytest
 
-from fleet.engine import state_of
+from fleet.engine import paused_pod
 from fleet.manifests import ENGINE_HTTP, FleetSpec, weight_rollout
-from fleet.operator_process import OperatorProcess
 from fleet.standing import Standing, standings
 from fleet.traffic import Traffic
 from fleet.world import World
 from localcluster.api import ApiError
 from localcluster.router import ReadyPods
-from localcluster.virtual_node import VirtualNode
 from localcluster.waiting import eventually
 from weightrollout.api import names
 
@@ -62,18 +59,7 @@ class Scene:
         await self.world.api.delete(f"{rollouts}/chat")
 
     async def paused_pod(self) -> str:
-        """The pod whose engine is in its pause."""
-
-        async def find() -> str:
-            for pod in await self.world.pods("chat"):
-                try:
-                    if (await state_of(pod))["paused"]:
-                        return str(pod["metadata"]["name"])
-                except (OSError, aiohttp.ClientError):
-                    continue
-            return ""
-
-        return await eventually(find, 60, "an engine is paused")
+        return await paused_pod(self.world, "chat")
 
     async def standings(self) -> dict[str, Standing]:
         return await standings(await self.world.pods("chat"))
@@ -106,20 +92,7 @@ class Scene:
 
 
 @pytest.fixture(scope="module")
-async def scene(
-    world: World, machine: VirtualNode, operator: OperatorProcess, written: dict[str, Any]
-) -> Scene:
-    """Two pods whose updates take long enough to be hit, after a first rollout."""
-    spec = FleetSpec(
-        "chat",
-        written["a"].folder,
-        replicas=2,
-        gated=True,
-        node_selector=machine.selector,
-        engine_args=("--token-seconds=0.01", "--update-seconds=1.5"),
-    )
-    await world.deploy(spec)
-    await world.until_ready("chat", 2, 60)
+async def scene(world: World, slow_fleet: FleetSpec, written: dict[str, Any]) -> Scene:
     return Scene(world, written, count())
 
 

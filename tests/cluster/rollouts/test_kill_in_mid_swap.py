@@ -4,52 +4,14 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-import aiohttp
-import pytest
-
-from fleet.engine import state_of
+from fleet.engine import paused_pod
 from fleet.manifests import ENGINE_HTTP, FleetSpec, weight_rollout
 from fleet.operator_process import OperatorProcess
 from fleet.traffic import Traffic
 from fleet.world import World
 from localcluster.router import ReadyPods
 from localcluster.virtual_node import VirtualNode
-from localcluster.waiting import eventually
 from weightrollout.api import names
-
-
-@pytest.fixture(scope="module")
-async def slow_fleet(
-    world: World, machine: VirtualNode, operator: OperatorProcess, written: dict[str, Any]
-) -> FleetSpec:
-    """Two pods whose updates take long enough to be hit."""
-    spec = FleetSpec(
-        "chat",
-        written["a"].folder,
-        replicas=2,
-        gated=True,
-        node_selector=machine.selector,
-        engine_args=("--token-seconds=0.01", "--update-seconds=1.5"),
-    )
-    await world.deploy(spec)
-    await world.until_ready("chat", 2, 60)
-    return spec
-
-
-async def _paused_pod(world: World) -> str:
-    """The pod whose engine is in its pause."""
-
-    async def find() -> str:
-        for pod in await world.pods("chat"):
-            try:
-                state = await state_of(pod)
-            except (OSError, aiohttp.ClientError):
-                continue
-            if state["paused"]:
-                return str(pod["metadata"]["name"])
-        return ""
-
-    return await eventually(find, 60, "an engine is paused")
 
 
 async def _survives(
@@ -60,7 +22,7 @@ async def _survives(
     async with ReadyPods(world.api, world.namespace, "app=chat", ENGINE_HTTP) as backends:
         async with Traffic(backends, known=known, clients=3) as traffic:
             await world.apply(weight_rollout("chat", weights, swap={"settleSeconds": 0}))
-            victim = await _paused_pod(world)
+            victim = await paused_pod(world, "chat")
             kill(victim)
             status = await world.until_phase("chat", "Complete", 120)
             await traffic.more(6)

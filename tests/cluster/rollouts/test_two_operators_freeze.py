@@ -13,7 +13,9 @@ import grpc
 import grpc.aio
 import pytest
 
+from fleet.agents import agent_states
 from fleet.engine import set_faults, state_of
+from fleet.history import fill_history
 from fleet.manifests import ENGINE_HTTP, FleetSpec, weight_rollout
 from fleet.replica import Replica, only_leader
 from fleet.traffic import Tally, Traffic
@@ -30,7 +32,7 @@ pytestmark = pytest.mark.faults
 
 Json = dict[str, Any]
 DONE_S: Final = 90.0
-#: Every rollout does these by itself; the other two need a reason.
+#: Every rollout does these by itself, once its history is full; the other two need a reason.
 ORDINARY: Final = tuple(each for each in Doing if each not in (Doing.RELEASE, Doing.RESTART_ENGINE))
 
 
@@ -116,6 +118,8 @@ async def test_frozen_leader_that_wakes_up_takes_no_pod_out_again(
 ) -> None:
     leader = await only_leader(*scene.replicas)
     standby = await scene.standby_of(leader)
+    if doing is Doing.PRUNE_REVISION:
+        await fill_history(scene.world, "chat")
     before, epoch = await scene.updates(), (await scene.world.status("chat"))["epoch"]
     known = {name: each.fingerprint for name, each in scene.written.items()}
     async with (
@@ -258,6 +262,7 @@ async def test_leader_that_never_notices_its_end_is_stopped_by_the_epoch_alone(
     """Its elector is broken on purpose: for it the Lease never ends."""
     leader = await only_leader(*scene.replicas)
     standby = await scene.standby_of(leader)
+    epoch = (await scene.world.status("chat"))["epoch"]
     await standby.process.stop()
     kubeconfig = await scene.world.operator_kubeconfig()
     folder = scene.world.folder / "operator"
@@ -273,6 +278,12 @@ async def test_leader_that_never_notices_its_end_is_stopped_by_the_epoch_alone(
         deaf.freeze_in(Doing.RESERVE)
         await scene.apply(weights, swap={"settleSeconds": 2})
         await deaf.frozen()
+
+        async def fenced() -> bool:
+            states = await agent_states(scene.world, "chat")
+            return all(each.fence.epoch > epoch + 1 for each in states)  # + 1: the deaf one's
+
+        await eventually(fenced, 30, "the agents know the next leader's epoch", every_s=0.1)
         await scene.took_over(standby, deaf)
         await scene.complete()
         await eventually(lambda: deaf.said("StaleEpoch") > 0, 20, "an agent has refused it")

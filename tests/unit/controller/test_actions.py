@@ -405,6 +405,36 @@ async def test_record_that_was_deleted_meanwhile_is_forgotten_and_blames_nobody(
         assert ground.world.revisions.get("chat-1") is None
 
 
+@pytest.mark.parametrize("known", [False, True])
+async def test_record_that_is_refused_although_nobody_wrote_is_a_failure_with_a_pause(
+    ground: Ground, known: bool
+) -> None:
+    """Taken for somebody else's write it would be repeated as fast as it is refused."""
+    async with scene(ground) as here:
+        if known:
+            here.start(RecordRevision(REF, 1, True, None, "NewRevision", ""))
+            await here.done()
+        ground.front.fault = lambda request: (
+            refusal(409, "Conflict") if request.method == "PATCH" else None
+        )
+        here.start(RecordRevision(REF, 1, True, Verdict.VERIFIED, "AllPodsVerified", ""))
+        await here.done()
+        assert [each.reason for each in here.failures] == ["ApiServerConflict"]
+
+
+async def test_record_that_somebody_else_wrote_is_read_and_blames_nobody(ground: Ground) -> None:
+    async with scene(ground) as here:
+        here.start(RecordRevision(REF, 1, True, None, "NewRevision", ""))
+        await here.done()
+        written = ground.front.put(REVISIONS, ground.front.objects[f"{REVISIONS}/chat-1"])
+        here.start(RecordRevision(REF, 1, True, Verdict.VERIFIED, "AllPodsVerified", ""))
+        await here.done()
+        assert here.failures == ()
+        read = ground.world.revisions.get("chat-1")
+        assert read is not None
+        assert read.resource_version == int(written["metadata"]["resourceVersion"])
+
+
 async def test_leader_that_ended_while_it_looked_creates_no_record(ground: Ground) -> None:
     """It would wipe what the next leader has written to it: nothing is there to compare with."""
 

@@ -111,6 +111,32 @@ async def test_failed_pass_is_repeated_with_growing_pauses(
     assert len(passes.errors) == 3
 
 
+async def test_wakes_do_not_shorten_the_pause_after_a_failed_pass(
+    passes: Passes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a pass begins wakes it: with a write that is refused every time this was a storm of writes."""
+    monkeypatch.setattr(queue_module, "RETRY_S", (0.1, 0.1))
+    asyncio.get_running_loop().call_later(0.01, passes.queue.wake, "chat")
+    passes.then = fails_times(1)
+    begun = asyncio.get_running_loop().time()
+    passes.queue.wake("chat")
+    await count(passes, 2)
+    assert asyncio.get_running_loop().time() - begun >= 0.1
+
+
+async def test_wake_ends_a_long_pause_after_failed_passes(
+    passes: Passes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that was away for minutes is back: whoever hears of it wakes us."""
+    monkeypatch.setattr(queue_module, "RETRY_S", (60.0, 60.0))
+    monkeypatch.setattr(queue_module, "DEAF_S", 0.01)
+    passes.then = fails_times(1)
+    passes.queue.wake("chat")
+    await count(passes, 1)
+    passes.queue.wake("chat")
+    await count(passes, 2)
+
+
 def fails_times(number: int) -> Callable[[str], float | None]:
     left = iter(range(number))
 

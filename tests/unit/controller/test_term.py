@@ -233,9 +233,12 @@ async def test_deleted_rollout_is_left_alone_and_its_agents_are_let_go(ground: G
             await leader.planned()
             ground.front.remove(f"{body_path()}/chat")
             ground.world.rollouts.forget("chat", body["metadata"]["uid"])
-            await eventually(lambda: not double.watchers, SOON, "the agent is let go")
             sample = ground.world.metrics.registry.get_sample_value
-            assert sample("weightrollout_pods", {"rollout": "chat", "class": "selected"}) is None
+            labels = {"rollout": "chat", "class": "selected"}
+            await eventually(
+                lambda: sample("weightrollout_pods", labels) is None, SOON, "its series are gone"
+            )
+            await eventually(lambda: not double.watchers, SOON, "the agent is let go")
 
 
 def body_path() -> str:

@@ -218,6 +218,37 @@ async def test_answer_to_our_own_write_does_not_bring_back_a_pod_that_was_delete
             assert names(store) == []
 
 
+async def test_pod_whose_label_comes_back_is_seen_again(tmp_path: Path) -> None:
+    """To our watch it was deleted when it lost the label; the pod is the same, and so is its uid."""
+    async with api_front(tmp_path) as (front, client):
+        labelled = front.put(PODS, pod("chat-0"))
+        async with watching(client) as store:
+            await eventually(lambda: names(store) == ["chat-0"], SOON, "it is known")
+            await eventually(lambda: front.watchers(PODS), SOON, "it watches")
+            front.remove(f"{PODS}/chat-0")  # its label, as our watch tells it
+            await eventually(lambda: names(store) == [], SOON, "it is no member")
+            front.put(PODS, {**labelled, "status": {"phase": "Running"}})
+            await eventually(lambda: names(store) == ["chat-0"], SOON, "it is a member again")
+            store.learn(front.put(PODS, {**labelled, "status": {"phase": "Failed"}}))
+            known = store.get("chat-0")
+            assert known is not None
+            assert (known.uid, known.phase) == (labelled["metadata"]["uid"], "Failed")
+
+
+async def test_pod_that_lost_its_label_while_nobody_watched_is_seen_again(tmp_path: Path) -> None:
+    async with api_front(tmp_path) as (front, client):
+        labelled = front.put(PODS, pod("chat-0"))
+        async with watching(client) as store:
+            await eventually(lambda: names(store) == ["chat-0"], SOON, "it is known")
+            await eventually(lambda: front.watchers(PODS), SOON, "it watches")
+            front.remove(f"{PODS}/chat-0", silently=True)
+            front.send(PODS, {"type": "ERROR", "object": {"code": 410, "reason": "Expired"}})
+            await eventually(lambda: names(store) == [], SOON, "it is no member")
+            await eventually(lambda: front.watchers(PODS), SOON, "it watches again")
+            front.put(PODS, labelled)
+            await eventually(lambda: names(store) == ["chat-0"], SOON, "it is a member again")
+
+
 async def test_busy_server_is_watched_again_when_it_says_so(tmp_path: Path) -> None:
     async with api_front(tmp_path) as (front, client), watching(client):
         await eventually(lambda: front.watchers(PODS), SOON, "it watches")

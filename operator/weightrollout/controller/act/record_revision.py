@@ -15,7 +15,11 @@ from weightrollout.rollout.revisions import said_metadata
 
 
 async def record_revision(context: Context, action: RecordRevision) -> None:
-    """A conflict changes nothing but our picture; the next plan is made from the newer one."""
+    """A conflict changes nothing but our picture; the next plan is made from the newer one.
+
+    A conflict that leaves our picture as it was is raised: nobody wrote, the write itself is refused,
+    and the same plan would repeat it as fast as that happens.
+    """
     world, ref = context.world, action.ref
     pinned = "" if action.digest_given else ref.digest or ""
     read = world.revisions.get(ref.revision)
@@ -49,3 +53,5 @@ async def record_revision(context: Context, action: RecordRevision) -> None:
             await write_revision(world.client, world.revisions, read, context.owner, facts)
     except (Conflict, NotFound):
         await reread_revision(world.client, world.revisions, ref.revision)
+        if world.revisions.get(ref.revision) == read:
+            raise
