@@ -8,8 +8,8 @@ import pytest
 
 import checkpoints
 from acceptance import acceptance
-from contract.staged import stage
 from contract.oracle import ComputedOracle
+from contract.staged import stage
 from contract.subjects import Pair
 from contract.under_test import CALL_S, EngineUnderTest, simulated
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
