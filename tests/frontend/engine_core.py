@@ -182,7 +182,7 @@ def _facts(settings: Settings, begins: Script) -> dict[str, object]:
         "max_loras": settings.loras,
         "weight_transfer_backend": backend or None,
         "enable_sleep_mode": settings.enable_sleep_mode,
-        "supports_draft_weight_updates": settings.draft,
+        "supports_draft_weight_updates": settings.has_draft,
     }
     return {name: value for name, value in facts.items() if name not in begins.lacks}
 
