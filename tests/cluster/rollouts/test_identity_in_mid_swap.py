@@ -24,6 +24,8 @@ pytestmark = pytest.mark.faults
 Json = dict[str, Any]
 SOON_S: Final = 45.0
 DONE_S: Final = 90.0
+#: Where an engine dies in its pause a request that came after the drain is lost with it; settling is for those.
+LATE_CLIENTS_S: Final = 2
 
 
 @dataclass
@@ -43,11 +45,11 @@ class Scene:
         """Name of what is desired."""
         return self.version[-1]
 
-    async def declare_next(self) -> None:
+    async def declare_next(self, settle_seconds: int = 0) -> None:
         number = next(self.turn)
         checkpoint = "bcd"[number % 3]
         weights = {"version": f"v{number}-{checkpoint}", "uri": self.written[checkpoint].uri}
-        self.declared = weight_rollout("chat", weights, swap={"settleSeconds": 0})
+        self.declared = weight_rollout("chat", weights, swap={"settleSeconds": settle_seconds})
         await self.declare()
 
     async def declare(self) -> None:
@@ -231,7 +233,7 @@ async def test_pod_that_takes_the_name_of_one_in_mid_swap_is_swapped_by_itself(
 ) -> None:
     before = await scene.standings()
     async with scene.traffic(always_somewhere=False):
-        await scene.declare_next()
+        await scene.declare_next(LATE_CLIENTS_S)
         victim = await scene.paused_pod()
         path = f"/api/v1/namespaces/{scene.world.namespace}/pods/{victim}"
         await scene.world.api.delete(path, gracePeriodSeconds="0")

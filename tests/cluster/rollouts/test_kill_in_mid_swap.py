@@ -15,13 +15,19 @@ from weightrollout.api import names
 
 
 async def _survives(
-    world: World, written: dict[str, Any], version: str, kill: Callable[[str], None]
+    world: World,
+    written: dict[str, Any],
+    version: str,
+    kill: Callable[[str], None],
+    settle_seconds: int = 0,
 ) -> None:
+    """`settle_seconds`: for clients that come late; where an engine dies in its pause they are lost with it."""
     known = {name: each.fingerprint for name, each in written.items()}
     weights = {"version": version, "uri": written[version].uri}
     async with ReadyPods(world.api, world.namespace, "app=chat", ENGINE_HTTP) as backends:
         async with Traffic(backends, known=known, clients=3) as traffic:
-            await world.apply(weight_rollout("chat", weights, swap={"settleSeconds": 0}))
+            swap = {"settleSeconds": settle_seconds}
+            await world.apply(weight_rollout("chat", weights, swap=swap))
             victim = await paused_pod(world, "chat")
             kill(victim)
             status = await world.until_phase("chat", "Complete", 120)
@@ -64,6 +70,7 @@ async def test_engine_killed_in_mid_swap(
         written,
         "d",
         lambda pod: machine.kill(world.namespace, pod, "engine", signal.SIGKILL),
+        settle_seconds=2,
     )
 
 
