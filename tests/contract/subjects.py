@@ -47,6 +47,7 @@ class Can(StrEnum):
     RUN_UNMANAGED = "be started so that its frontend does not manage the engine"
     SLEEP = "be started with sleep mode"
     SPLIT_RANKS = "be started with several ranks"
+    TELL_LOGPROBS = "tell how likely its tokens were"
     USE_OTHER_BACKENDS = "be started with another transfer backend, or none"
 
 
@@ -180,7 +181,14 @@ def _obtain_frontend() -> None:
 
 
 _REAL: Final = frozenset(
-    {Can.ANSWER_BY_WEIGHTS, Can.BE_SLOW, Can.FREEZE, Can.RUN_UNMANAGED, Can.USE_OTHER_BACKENDS}
+    {
+        Can.ANSWER_BY_WEIGHTS,
+        Can.BE_SLOW,
+        Can.FREEZE,
+        Can.RUN_UNMANAGED,
+        Can.TELL_LOGPROBS,
+        Can.USE_OTHER_BACKENDS,
+    }
 )
 SIMULATOR: Final = Subject(
     "simulator",
@@ -192,7 +200,7 @@ SIMULATOR: Final = Subject(
 FRONTEND: Final = Subject(
     "vllm-rs",
     frozenset({"0.33"}),
-    frozenset(Can) - {Can.RENAME_ITS_SERVICE},
+    frozenset(Can) - {Can.RENAME_ITS_SERVICE, Can.TELL_LOGPROBS},
     partial(planned, frontend_process),
     obtain=_obtain_frontend,
 )

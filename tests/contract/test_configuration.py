@@ -91,9 +91,9 @@ async def test_draft_update_without_a_draft_model_is_refused(engine: EngineUnder
 
 @needs(Can.DRAFT)
 async def test_draft_update_is_a_session_like_the_other_and_sets_the_same_label(
-    start_engine: StartEngine,
+    start_engine: StartEngine, pair: Pair
 ) -> None:
-    async with start_engine(draft=True) as engine:
+    async with start_engine(speculative="draft_model", draft=pair.b) as engine:
         await engine.call(
             "StartDraftWeightUpdate",
             pb.StartDraftWeightUpdateRequest(),

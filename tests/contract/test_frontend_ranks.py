@@ -155,7 +155,8 @@ async def test_sleep_and_draft_that_one_core_lost_are_closed_for_all(
     frontend: StartFrontend, simulated_pair: Pair
 ) -> None:
     lost = Script(lacks=("enable_sleep_mode", "supports_draft_weight_updates"))
-    flags = {"backend": "ipc", "enable_sleep_mode": True, "draft": True}
+    draft = {"speculative": "draft_model", "draft": simulated_pair.b}
+    flags = {"backend": "ipc", "enable_sleep_mode": True, **draft}
     async with frontend(
         model=simulated_pair.a, cores=2, scripts=[Script(), lost], **flags
     ) as process:

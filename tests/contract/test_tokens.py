@@ -2,8 +2,11 @@
 
 import asyncio
 
+from contract.subjects import Can, needs
 from contract.under_test import CALL_S, EngineUnderTest
 from weightrollout.engine.protocol import AnswerToken
+
+pytestmark = needs(Can.TELL_LOGPROBS)
 
 PROMPT = "tell me a story"
 #: Between two runs of one engine with the same weights.
