@@ -167,9 +167,10 @@ async def test_paused_engine_says_that_it_sleeps(engine: EngineUnderTest) -> Non
 
 async def test_reflection_is_not_served(engine: EngineUnderTest) -> None:
     path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
-    call: Any = engine.channel.stream_stream(path, bytes, bytes)
+    # As one message: a stream would be ended by the answer while its message is being sent.
+    call: Any = engine.channel.unary_unary(path, bytes, bytes)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await call(iter([b""]), timeout=CALL_S).read()
+        await call(b"", timeout=CALL_S)
     assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
