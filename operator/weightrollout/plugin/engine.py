@@ -35,20 +35,19 @@ from weightrollout.handover.records import (
     Receipt,
     UpdateInfo,
 )
-from weightrollout.plugin import exit_watch, recording, registration, report
+from weightrollout.plugin import exit_watch, registration, report
 from weightrollout.plugin.cores import spare_cores
 from weightrollout.plugin.heal import heal
 from weightrollout.plugin.paths import PATHS, PathError
 from weightrollout.plugin.paths import Path as LoadPath
 from weightrollout.plugin.region import Region, RegionError
 from weightrollout.plugin.shadow import ShadowError
+from weightrollout.plugin.sides import Side, understand
 from weightrollout.plugin.subject import Subject, SubjectError
 
 #: Mount points of the two volumes, in the engine's container.
 HANDOVER: Final = "WEIGHTROLLOUT_HANDOVER"
 STAGING: Final = "WEIGHTROLLOUT_STAGING"
-#: Take this path whatever the plan says: for comparisons.
-FORCED_PATH: Final = "WEIGHTROLLOUT_PATH"
 
 log = logging.getLogger(__name__)
 
@@ -61,15 +60,6 @@ class Init(WeightTransferInitInfo):
 @dataclasses.dataclass
 class Update(WeightTransferUpdateInfo):
     info: UpdateInfo
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Side:
-    """The target or the draft of this engine, and how one rank of it is filled."""
-
-    subject: Subject
-    path: str
-    plan: LoadPlan
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -111,7 +101,7 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
             if why:
                 raise SubjectError("EngineUntested", why)
             with torch.no_grad():
-                self._understand()
+                self._sides = understand(self.vllm_config, self.model, self._rank)
         except SubjectError as error:
             refusal = (error.reason, str(error))
         except Exception as error:  # a bug of ours must not keep an engine from serving
@@ -119,7 +109,6 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
             refusal = ("PluginCrashed", repr(error))
         if refusal[0]:
             log.warning("weightrollout: this engine cannot be swapped: %s: %s", *refusal)
-            self._sides.clear()
         target, draft = self._sides.get(TARGET), self._sides.get(DRAFT)
         found = report.report_of(
             self.vllm_config,
@@ -134,29 +123,6 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
             refusal=refusal,
         )
         records.write(files.report(self._handover, self._rank), found)
-
-    def _understand(self) -> None:
-        """Raises SubjectError. A draft that is not understood stays as it is: that costs speed."""
-        self._sides[TARGET] = self._side(self.model, self.model_config, whole=True)
-        speculative = self.vllm_config.speculative_config
-        drafts = recording.others(self.model)
-        if speculative is None or speculative.draft_model_config is None or len(drafts) != 1:
-            return
-        config = speculative.draft_model_config
-        shared = config.model == self.model_config.model
-        try:
-            self._sides[DRAFT] = self._side(drafts[0], config, whole=not shared)
-        except SubjectError as error:
-            log.warning("weightrollout: the draft stays as it is: %s", error)
-
-    def _side(self, model: nn.Module, model_config: Any, *, whole: bool) -> Side:
-        subject = Subject.of(model, model_config, recording.record_of(model), whole=whole)
-        path = subject.path(
-            os.environ.get(FORCED_PATH, ""),
-            report.free_bytes(self.vllm_config),
-            by_reference=_by_reference(self.vllm_config),
-        )
-        return Side(subject, path, subject.plan(self._rank, path))
 
     def _remove_old_answers(self) -> None:
         """Of this rank, by earlier processes: the other ranks remove their own."""
@@ -320,8 +286,3 @@ def _parsed(kind: type[Any], body: dict[str, Any]) -> Any:
         return records.loads(kind, json.dumps(body).encode())
     except HandoverError as error:
         raise ValueError(f"Invalid {kind.__name__} for WeightRolloutEngine: {error}") from error
-
-
-def _by_reference(vllm_config: Any) -> bool:
-    """Compiled code and captured graphs remember addresses; eager Python looks them up."""
-    return bool(vllm_config.model_config.enforce_eager)
