@@ -10,7 +10,7 @@ PYTEST := $(PY) -m pytest
 # A Python of the same version that has torch: named, or the one with a real vLLM (built once, 6 GB).
 TORCH = torch=$${WEIGHTROLLOUT_TORCH:-$$(PYTHONPATH=tests $(PY) -m realvllm)} && test -n "$$torch"
 
-.PHONY: help setup check format generate test test-unit test-contract test-vllm test-cluster test-transfer test-gpu test-faults chaos mutants demo vllm bench bench-transfer cluster frontend clean
+.PHONY: help setup check format generate test test-unit test-contract test-vllm test-families test-cluster test-transfer test-gpu test-faults chaos mutants demo vllm bench bench-transfer cluster frontend clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -52,6 +52,10 @@ test-contract: $(READY) ## one suite of engine behaviour: the simulator, and vLL
 # Not part of `make test` yet. A start takes half a minute and 2 GB, so one engine serves many tests.
 test-vllm: vllm ## the same suite, and more, against a real vLLM on CPU (about 10 minutes)
 	$(PYTEST) -m real_engine tests/contract tests/vllm
+
+# Every family of docs/compatibility.md: two engines each, about a minute and a half.
+test-families: vllm ## a real vLLM of every model family is swapped and compared with a fresh process (about 45 minutes)
+	WEIGHTROLLOUT_FAMILIES=all $(PYTEST) -m real_engine tests/vllm/test_families.py
 
 # Without a control plane the tests say so and skip; WEIGHTROLLOUT_REQUIRE_ALL_TIERS=1 makes that a failure.
 test-cluster: $(READY) ## a real API server, agents and engines as processes of a virtual node
