@@ -29,6 +29,8 @@ class Plugin:
 OURS: Final = Plugin("weightrollout", PRODUCT, "weightrollout.plugin:register")
 #: vLLM's own reload behind a backend of its own; see `stockreload`.
 STOCK: Final = Plugin("stockreload", TESTS / "realvllm" / "stockreload", "stockreload:register")
+#: Weights as a GPU has them, where it is asked for; see `plainengine`.
+PLAIN: Final = Plugin("plainengine", TESTS / "realvllm" / "plainengine", "plainengine:register")
 
 
 def ours_exists() -> bool:
@@ -37,8 +39,8 @@ def ours_exists() -> bool:
 
 
 def installed() -> tuple[Plugin, ...]:
-    """What an engine of these tests loads: vLLM's own reload, and ours."""
-    return (STOCK, OURS) if ours_exists() else (STOCK,)
+    """What an engine of these tests loads: vLLM's own reload, plain weights on demand, and ours."""
+    return (STOCK, PLAIN, OURS) if ours_exists() else (STOCK, PLAIN)
 
 
 def write_folder(target: Path, plugins: Sequence[Plugin]) -> Path:
