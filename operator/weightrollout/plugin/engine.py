@@ -40,7 +40,7 @@ from weightrollout.plugin.cores import spare_cores
 from weightrollout.plugin.heal import heal
 from weightrollout.plugin.paths import PATHS, PathError
 from weightrollout.plugin.paths import Path as LoadPath
-from weightrollout.plugin.region import Region, RegionError
+from weightrollout.plugin.region import Region, RegionError, inside
 from weightrollout.plugin.shadow import ShadowError
 from weightrollout.plugin.sides import Side, understand
 from weightrollout.plugin.subject import Subject, SubjectError
@@ -127,6 +127,8 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
     def _remove_old_answers(self) -> None:
         """Of this rank, by earlier processes: the other ranks remove their own."""
         self._handover.mkdir(parents=True, exist_ok=True)
+        if self._rank == 0:
+            files.exit_request(self._handover).unlink(missing_ok=True)
         for pattern in (
             f"report-rank{self._rank}.json",
             f"prepared-*-rank{self._rank}.json",
@@ -138,10 +140,10 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
     # -- calls ------------------------------------------------------------------------------
 
     def parse_init_info(self, init_dict: dict[str, Any]) -> Init:
-        return Init(_parsed(InitInfo, init_dict))
+        return Init(_parsed(InitInfo, init_dict, "init_info"))
 
     def parse_update_info(self, update_dict: dict[str, Any]) -> Update:
-        return Update(_parsed(UpdateInfo, update_dict))
+        return Update(_parsed(UpdateInfo, update_dict, "update_info"))
 
     def init_transfer_engine(self, init_info: Init) -> None:
         """Answers at once; `prepared` tells when and how it ended."""
@@ -228,7 +230,7 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
         if side is None:
             raise SubjectError("EngineIncompatible", f"this engine reported no {session}")
         facts = {fact.name: fact for fact in side.subject.facts}
-        region = Region(self._staging / region_name, digest, side.plan, facts)
+        region = Region(inside(self._staging, region_name), digest, side.plan, facts)
         region.populate()
         sums = region.sums()
         path = PATHS[side.path](side.subject, region, partial(self._process, side.subject))
@@ -281,8 +283,8 @@ def _volume(variable: str) -> str:
     return folder
 
 
-def _parsed(kind: type[Any], body: dict[str, Any]) -> Any:
+def _parsed(kind: type[Any], body: dict[str, Any], what: str) -> Any:
     try:
         return records.loads(kind, json.dumps(body).encode())
     except HandoverError as error:
-        raise ValueError(f"Invalid {kind.__name__} for WeightRolloutEngine: {error}") from error
+        raise ValueError(f"Invalid {what} for WeightRolloutEngine: {error}") from error

@@ -28,12 +28,18 @@ def _watch(handover: Path, instance: str) -> None:
     while not pause.wait(POLL_S):
         try:
             request = records.read(ExitRequest, path)
-        except (HandoverError, OSError) as error:
+        except HandoverError as error:
             log.warning("weightrollout: %s ignored: %s", path.name, error)
-            continue
-        if request is not None and request.instance == instance:
-            log.warning("weightrollout: this engine ends: %s", request.reason)
             path.unlink(missing_ok=True)
+            continue
+        except OSError as error:
+            log.warning("weightrollout: %s: %s", path.name, error)
+            continue
+        if request is None:
+            continue
+        path.unlink(missing_ok=True)  # one for an earlier process must not meet a later one
+        if request.instance == instance:
+            log.warning("weightrollout: this engine ends: %s", request.reason)
             end()
 
 

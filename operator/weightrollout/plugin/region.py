@@ -47,6 +47,14 @@ class RegionError(Exception):
         self.reason = reason
 
 
+def inside(staging: Path, name: str) -> Path:
+    """The folder of an image. Raises RegionError for one that is not in the staging volume."""
+    folder = (staging / name).resolve()
+    if not folder.is_relative_to(staging.resolve()):
+        raise RegionError("RegionUnsafe", f"{name} lies outside the staging volume")
+    return folder
+
+
 class Region:
     """One rank's image. Kept until nobody holds a tensor of it."""
 
