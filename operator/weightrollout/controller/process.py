@@ -122,8 +122,7 @@ class Process:
             self._sweep_now.clear()
 
     async def _announce_lists(self) -> None:
-        world = self._world
-        for store in (world.pods, world.strays, world.revisions, world.stables):
+        for store in self._world.stores:
             await store.synced.wait()
         self._wake_all()
 
@@ -133,8 +132,10 @@ class Process:
         self._sweep_now.set()
 
     def _restored(self) -> None:
-        """kopf watches from a version that the restored server has yet to reach."""
+        """All watches wait for a version that the restored server has yet to reach."""
         self._wakeups.restart()
+        for store in self._world.stores:
+            store.list_again()
 
     def _wake_all(self) -> None:
         if self._world.complete and self._term is not None:

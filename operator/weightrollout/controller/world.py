@@ -1,6 +1,7 @@
 """What lives as long as the process, leading or not: connections, pictures of the cluster, metrics."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from weightrollout.clock import Clock
 from weightrollout.kube.client import Client
@@ -28,10 +29,13 @@ class World:
     events: Events
 
     @property
+    def stores(self) -> tuple[Store[Any], ...]:
+        return (self.pods, self.strays, self.revisions, self.stables)
+
+    @property
     def complete(self) -> bool:
         """Every picture has had its first whole list; before that nothing may act."""
-        stores = (self.pods, self.strays, self.revisions, self.stables)
-        return self.rollouts.complete and all(store.synced.is_set() for store in stores)
+        return self.rollouts.complete and all(store.synced.is_set() for store in self.stores)
 
     def pods_of(self, rollout: str) -> list[Pod]:
         return [pod for pod in self.pods.all() if pod.rollout == rollout and pod.counts]

@@ -79,6 +79,7 @@ class Store(Generic[R]):
         self._fresh: set[str] = set()  # names heard of since the running list was asked for
         self._listeners: list[Listener[R]] = []
         self._version = ""  # where the next watch begins; "": list first
+        self._restored = asyncio.Event()  # somebody found out that the server went back in time
         self._pause_s = BACKOFF_S[0]
 
     def get(self, name: str) -> R | None:
@@ -99,6 +100,10 @@ class Store(Generic[R]):
     def drop(self, name: str, uid: str) -> None:
         """A write of ours found it gone."""
         self._gone(name, uid, FOR_EVER)
+
+    def list_again(self) -> None:
+        """The server was restored: our watch may wait for a version that it has yet to reach."""
+        self._restored.set()
 
     async def run(self) -> None:
         """Never returns; cancel it. Outages are waited out for ever."""
@@ -130,6 +135,7 @@ class Store(Generic[R]):
         found: dict[str, R] = {}
         query = {"labelSelector": self._source.selector, "limit": str(PAGE)}
         self._fresh.clear()
+        self._restored.clear()
         while True:
             page = await self._client.get(self._source.path, query)
             for item in page["items"] or ():
@@ -169,12 +175,29 @@ class Store(Generic[R]):
         try:
             async with self._client.stream(self._source.path, query, SERVER_S + 30.0) as lines:
                 opened = True
-                while line := await asyncio.wait_for(lines.readline(), self._hung_s):
+                while line := await self._next(lines):
                     self._take(line)
         except (Unavailable, TimeoutError) as lost:
             if opened:
                 raise
             raise _Away(str(lost) or repr(lost)) from lost
+
+    async def _next(self, lines: aiohttp.StreamReader) -> bytes:
+        """The next line. Raises TimeoutError, and Gone where `list_again` was called."""
+        reading = asyncio.ensure_future(lines.readline())
+        restored = asyncio.ensure_future(self._restored.wait())
+        try:
+            await asyncio.wait(
+                {reading, restored}, timeout=self._hung_s, return_when=asyncio.FIRST_COMPLETED
+            )
+            if restored.done():
+                raise Gone("the server was restored")
+            if not reading.done():
+                raise TimeoutError(f"no bookmark for {self._hung_s:g} s")
+            return reading.result()
+        finally:
+            reading.cancel()
+            restored.cancel()
 
     def _take(self, line: bytes) -> None:
         try:

@@ -172,6 +172,24 @@ async def test_bookmark_from_the_past_means_a_restored_server_and_a_new_list(
             await eventually(lambda: names(store) == ["chat-0"], SOON, "the ghost is gone")
 
 
+async def test_silent_watch_of_a_restored_server_is_left_at_once_when_somebody_knows(
+    tmp_path: Path,
+) -> None:
+    """It waits for a version that the server has yet to reach; a bookmark may be a minute away."""
+    async with api_front(tmp_path) as (front, client):
+        kept = front.put(PODS, pod("chat-0"))
+        async with watching(client) as store:
+            await eventually(lambda: front.watchers(PODS), SOON, "it watches")
+            front.put(PODS, pod("chat-1"))
+            await eventually(lambda: len(names(store)) == 2, SOON, "both are known")
+            front.restore({f"{PODS}/chat-0": kept}, 50)
+            store.list_again()
+            await eventually(lambda: names(store) == ["chat-0"], SOON, "the ghost is gone")
+            known = store.get("chat-0")
+            assert known is not None
+            assert known.resource_version == front.version
+
+
 @pytest.mark.parametrize(
     "line",
     [b'{"type": "MODIF', b"<html>Bad Gateway</html>", b"[]", b'{"type": "ADDED", "object": {}}'],
