@@ -5,7 +5,6 @@ content. The wheel (336 MB) comes through pip and is not kept. Two processes tha
 time wait for each other.
 """
 
-import fcntl
 import hashlib
 import os
 import platform
@@ -13,19 +12,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+
+from once import locked, progress
 
 VERSION: Final = "0.33.0"
 MEMBER: Final = "vllm/vllm-rs"
 #: sha256 of the file in the wheel, by machine.
 SHA256: Final = {"x86_64": "ee53a9eec77b858799f7526ad0f284df808d9350b8b4d6f1754583f9f8782c62"}
-PROGRESS_S: Final = 15.0
 FETCH_S: Final = 1800.0
 
 
@@ -48,7 +45,7 @@ def frontend_binary() -> Path:
     if binary.exists():
         return binary
     binary.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(binary.with_suffix(".lock")):
+    with locked(binary.with_suffix(".lock"), _say, "fetching"):
         if not binary.exists():
             _fetch(binary, digest)
     return binary
@@ -71,7 +68,7 @@ def _fetch(binary: Path, digest: str) -> None:
     _say(f"fetching vllm-rs out of the wheel of vllm {VERSION} (336 MB, of which 61 MB are kept)")
     started = time.monotonic()
     with tempfile.TemporaryDirectory(dir=binary.parent, prefix="wheel-") as folder:
-        with _progress(started):
+        with progress(started, _say, "fetching"):
             wheel = _download(Path(folder))
         unfinished = Path(folder) / "vllm-rs"
         _take_out(wheel, unfinished)
@@ -114,34 +111,6 @@ def _take_out(wheel: Path, to: Path) -> None:
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            _say("another process is fetching, waiting for it")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-@contextmanager
-def _progress(started: float) -> Iterator[None]:
-    over = threading.Event()
-
-    def tell() -> None:
-        while not over.wait(PROGRESS_S):
-            _say(f"still fetching, {time.monotonic() - started:.0f} s")
-
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
-    try:
-        yield
-    finally:
-        over.set()
-        teller.join()
 
 
 def _say(text: str) -> None:

@@ -6,24 +6,21 @@ checkout of another version builds its own. Two processes that build at the same
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+
+from once import locked, progress
 
 SOURCES: Final = Path(__file__).with_name("binary")
 HASHED: Final = ("go.mod", "go.sum", "main.go")
 VERSION: Final = "v1.34.4"  # what the API server calls itself; the modules in go.mod say what it is
-PROGRESS_S: Final = 15.0
 GO_CEILING: Final = (
     "1.27"  # of what we install ourselves: these modules were built with 1.26, not with later ones
 )
@@ -82,21 +79,10 @@ def _built(name: str, package: str, contents: str) -> Path:
     if binary.exists():
         return binary
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder / f"{name}.lock"):
+    with locked(folder / f"{name}.lock", _say, "building"):
         if not binary.exists():
             _build(binary, package, contents)
     return binary
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            _say("another process is building, waiting for it")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _build(binary: Path, package: str, contents: str) -> None:
@@ -107,7 +93,7 @@ def _build(binary: Path, package: str, contents: str) -> None:
     started = time.monotonic()
     unfinished = binary.with_name(f"{binary.name}.{os.getpid()}.unfinished")
     command = [str(go), "build", "-mod=readonly", *FLAGS, "-o", str(unfinished), package]
-    with _progress(started):
+    with progress(started, _say, "building"):
         done = subprocess.run(
             command, cwd=SOURCES, capture_output=True, text=True, env=_go_environment(), check=False
         )
@@ -118,23 +104,6 @@ def _build(binary: Path, package: str, contents: str) -> None:
     _say(
         f"built {binary.name}, {binary.stat().st_size / 1e6:.0f} MB, in {time.monotonic() - started:.0f} s"
     )
-
-
-@contextmanager
-def _progress(started: float) -> Iterator[None]:
-    over = threading.Event()
-
-    def tell() -> None:
-        while not over.wait(PROGRESS_S):
-            _say(f"still building, {time.monotonic() - started:.0f} s")
-
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
-    try:
-        yield
-    finally:
-        over.set()
-        teller.join()
 
 
 def go_command() -> Path:

