@@ -43,7 +43,6 @@ class Can(StrEnum):
     DRAFT = "be started with a speculative draft model"
     FREEZE = "tell how many requests wait in a pause"
     MANAGE_ITS_ENGINE = "be started so that its frontend manages the engine"
-    NOTICE_WHO_LEFT = "be relied on to notice soon that a client left"
     RENAME_ITS_SERVICE = "serve vllm.Control under another name"
     RUN_UNMANAGED = "be started so that its frontend does not manage the engine"
     SLEEP = "be started with sleep mode"
@@ -186,7 +185,6 @@ _REAL: Final = frozenset(
         Can.ANSWER_BY_WEIGHTS,
         Can.BE_SLOW,
         Can.FREEZE,
-        Can.NOTICE_WHO_LEFT,
         Can.RUN_UNMANAGED,
         Can.TELL_LOGPROBS,
         Can.USE_OTHER_BACKENDS,
@@ -202,7 +200,7 @@ SIMULATOR: Final = Subject(
 FRONTEND: Final = Subject(
     "vllm-rs",
     frozenset({"0.33"}),
-    frozenset(Can) - {Can.NOTICE_WHO_LEFT, Can.RENAME_ITS_SERVICE, Can.TELL_LOGPROBS},
+    frozenset(Can) - {Can.RENAME_ITS_SERVICE, Can.TELL_LOGPROBS},
     partial(planned, frontend_process),
     obtain=_obtain_frontend,
 )

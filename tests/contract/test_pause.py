@@ -146,7 +146,6 @@ async def test_new_requests_wait_in_a_keep_pause(engine: EngineUnderTest) -> Non
     assert await prompt
 
 
-@needs(Can.NOTICE_WHO_LEFT)
 async def test_request_whose_client_left_does_not_keep_the_engine_busy(
     engine: EngineUnderTest,
 ) -> None:

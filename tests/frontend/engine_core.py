@@ -54,7 +54,10 @@ class EngineCore:
                 kind, data, *_ = await self.link.input.recv_multipart()
                 match Kind(kind):
                     case Kind.ADD:
-                        group.create_task(self._complete(messages.parse_completion(data)))
+                        # Known before the next message is read, which may be its abort.
+                        asked = messages.parse_completion(data)
+                        if (request := await self._admitted(asked)) is not None:
+                            group.create_task(self._complete(asked, request))
                     case Kind.ABORT:
                         self._abort(messages.parse_abort(data))
                     case Kind.UTILITY:
@@ -89,19 +92,23 @@ class EngineCore:
             return
         await self.link.send(messages.answered(rank, call, result))
 
-    async def _complete(self, asked: Completion) -> None:
+    async def _admitted(self, asked: Completion) -> Request | None:
+        """None: it was answered with a refusal."""
         rank = self.link.rank
         try:
             request = self.core.submit(asked.prompt, asked.max_tokens)
         except GenerationPaused:
             await self.link.send(messages.rejected(rank, asked.id))
-            return
+            return None
         except Closing:
             ended = messages.produced(rank, asked.id, "", messages.Finish.ABORT, self._load())
             await self.link.send(ended)
-            return
+            return None
         self._requests[asked.id] = request
-        finish = None
+        return request
+
+    async def _complete(self, asked: Completion, request: Request) -> None:
+        rank, finish = self.link.rank, None
         while finish is None:
             text, end, _ = await request.output.get()
             finish = FINISHES[end] if end else None
