@@ -33,6 +33,8 @@ class Patience:
     #: GetServerInfo is answered at once also in mid-update; IsPaused waits behind an update.
     info_s: float = 2.0
     read_back_s: float = 10.0
+    #: How often an engine that prepares is asked whether it is still there.
+    alive_every_s: float = 1.0
     #: How long after the deadline an engine that cannot be read back is waited for.
     grace_s: float = 30.0
     #: A call is given this much even when the attempt has less left.

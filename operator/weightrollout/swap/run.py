@@ -191,7 +191,7 @@ class SwapRun:
                 info = self._hands.backend.init_info(_transfer(state))
                 await engine.init_transfer(info, deadline_s=limit_s)
             case Step.PREPARED:
-                await self._hands.backend.prepared(_transfer(state), deadline_s=limit_s)
+                await self._prepared(state, limit_s)
             case Step.DRAIN:
                 await self._drain(min(request.drain_s, limit_s))
             case Step.PAUSE:
@@ -229,6 +229,27 @@ class SwapRun:
                 await self._ask(state)
             case _:
                 assert_never(state.step)
+
+    async def _prepared(self, state: SwapState, limit_s: float) -> None:
+        """A process that is gone answers in no file: ask it meanwhile whether it is there."""
+        backend, patience = self._hands.backend, self._hands.patience
+        ready = asyncio.ensure_future(backend.prepared(_transfer(state), deadline_s=limit_s))
+        ready.add_done_callback(lambda done: done.cancelled() or done.exception())
+        try:
+            while not (await asyncio.wait({ready}, timeout=patience.alive_every_s))[0]:
+                await self._check_alive(state)
+            ready.result()
+        finally:
+            ready.cancel()
+
+    async def _check_alive(self, state: SwapState) -> None:
+        """Raises EngineError where the process is gone. One that is only busy says nothing."""
+        try:
+            info = await self._hands.engine.info(deadline_s=self._hands.patience.info_s)
+        except EngineStateUnknown:
+            return
+        if info.instance != state.instance:
+            raise EngineStateUnknown("EngineRestarted", f"{info.instance} is another process")
 
     async def _drain(self, drain_s: float) -> None:
         """Watch until nothing runs or waits; what is left then is paused with the rest."""

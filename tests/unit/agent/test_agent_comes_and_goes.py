@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from onepod import OnePod, one_pod
+from localcluster.waiting import eventually
+from onepod import ENDS_S, OnePod, one_pod
 from weightrollout.wire.agent import agent_pb2 as pb
 
 pytestmark = pytest.mark.slow
@@ -175,6 +176,31 @@ async def test_pod_is_out_from_its_reservation_to_the_end_of_its_swap(tmp_path: 
         assert await pod.readyz() == (503, "Swapping")
         await ended(pod, "txn-1")
         assert await pod.readyz() == (200, "")
+
+
+async def test_engine_that_dies_while_it_prepares_is_not_waited_for_to_the_deadline(
+    tmp_path: Path,
+) -> None:
+    """The file that the swap waits for would have been written by a process that is gone."""
+    async with one_pod(tmp_path) as pod:
+        await pod.hello()
+        await pod.stage("b")
+        await pod.reserve("b", "txn-1")
+        await pod.engine.set_faults({"call": "InitWeightTransferEngine", "do": "ok_nothing"})
+        request = pod.swap_request("b", "txn-1", deadline_s=300.0)
+        call = pod.stub.Swap(request, timeout=ENDS_S)
+        async for each in call:
+            if each.transaction.txn == "txn-1":
+                break
+        call.cancel()
+
+        async def init_was_answered() -> bool:
+            calls = (await pod.engine.state())["calls"]
+            return bool(calls.get("InitWeightTransferEngine", 0))
+
+        await eventually(init_was_answered, ENDS_S, "the swap waits for what never comes")
+        await pod.engine.restart()
+        assert (await ended(pod, "txn-1")).outcome == "Restarted"
 
 
 async def test_engine_that_is_gone_is_out_at_the_next_probe(tmp_path: Path) -> None:
