@@ -68,20 +68,6 @@ class Exchange:
                     entry.table[entry.name] = entry.value
         return replaced
 
-    def in_place(self) -> str | None:
-        """Why the live tensors cannot keep their addresses; None when all that changes are values."""
-        for entry in self.entries:
-            if isinstance(entry, SetItem):
-                if not isinstance(entry.value, int | float | bool | str | None):
-                    return f"{entry.name} is not a tensor"
-            elif (entry.tensor.shape, entry.tensor.stride(), entry.tensor.dtype) != (
-                entry.data.shape,
-                entry.data.stride(),
-                entry.data.dtype,
-            ):
-                return "a tensor changes its layout"
-        return None
-
 
 @dataclass(slots=True)
 class _Differences:

@@ -88,10 +88,6 @@ class Region:
             fact = self._facts[block.pieces[0].name]
             yield fact.name, self._view(block.offset, block.bytes, fact)
 
-    def tensor(self, name: str) -> torch.Tensor:
-        block = next(each for each in self._plan.blocks if each.parameter == name)
-        return self._view(block.offset, block.bytes, self._facts[name])
-
     def sums(self) -> tuple[BlockSum, ...]:
         """What was mapped: the receipt says so, and the agent compares."""
         return tuple(
