@@ -53,7 +53,7 @@ test-contract: $(READY) ## one suite of engine behaviour: the simulator, and vLL
 test-vllm: vllm ## the same suite, and more, against a real vLLM on CPU
 	$(PYTEST) -m real_engine tests/contract tests/vllm
 
-# Every family of docs/compatibility.md: two engines each, 53 to 97 s when it was run.
+# Every family of docs/compatibility.md: two engines each.
 test-families: vllm ## a real vLLM of every model family is swapped and compared with a fresh process
 	WEIGHTROLLOUT_FAMILIES=all $(PYTEST) -m real_engine tests/vllm/test_families.py
 
