@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from apifront import api_front, refusal
+from apifront import ApiFront, api_front, refusal
 from localcluster.waiting import eventually
 from weightrollout.kube import store as store_module
 from weightrollout.kube.client import Client
@@ -157,16 +157,21 @@ async def test_server_that_was_away_is_listed_anew_for_it_may_be_an_older_one(
             assert (known.phase, known.resource_version) == ("Pending", front.version)
 
 
+async def goes_back(front: ApiFront, store: Store[Pod], kept: dict[str, Any]) -> None:
+    """The server is restored to when there was `kept` alone; the store knows a pod more."""
+    await eventually(lambda: front.watchers(PODS), SOON, "it watches")
+    front.put(PODS, pod("chat-1"))
+    await eventually(lambda: len(names(store)) == 2, SOON, "both are known")
+    front.restore({f"{PODS}/chat-0": kept}, 50)
+
+
 async def test_bookmark_from_the_past_means_a_restored_server_and_a_new_list(
     tmp_path: Path,
 ) -> None:
     async with api_front(tmp_path) as (front, client):
         kept = front.put(PODS, pod("chat-0"))
         async with watching(client) as store:
-            await eventually(lambda: front.watchers(PODS), SOON, "it watches")
-            front.put(PODS, pod("chat-1"))
-            await eventually(lambda: len(names(store)) == 2, SOON, "both are known")
-            front.restore({f"{PODS}/chat-0": kept}, 50)
+            await goes_back(front, store, kept)
             then = {"metadata": {"resourceVersion": str(front.version)}}
             front.send(PODS, {"type": "BOOKMARK", "object": then})
             await eventually(lambda: names(store) == ["chat-0"], SOON, "the ghost is gone")
@@ -179,10 +184,7 @@ async def test_silent_watch_of_a_restored_server_is_left_at_once_when_somebody_k
     async with api_front(tmp_path) as (front, client):
         kept = front.put(PODS, pod("chat-0"))
         async with watching(client) as store:
-            await eventually(lambda: front.watchers(PODS), SOON, "it watches")
-            front.put(PODS, pod("chat-1"))
-            await eventually(lambda: len(names(store)) == 2, SOON, "both are known")
-            front.restore({f"{PODS}/chat-0": kept}, 50)
+            await goes_back(front, store, kept)
             store.list_again()
             await eventually(lambda: names(store) == ["chat-0"], SOON, "the ghost is gone")
             known = store.get("chat-0")
