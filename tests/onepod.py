@@ -26,13 +26,13 @@ from simulator.answers import answer
 from simulator.process import TESTS, EngineProcess, engine_process
 from weightrollout.agent.main import parse, serve
 from weightrollout.agent.service import REFUSAL_KEY
-from weightrollout.agent.wire_draft import draft_of
 from weightrollout.api import names
 from weightrollout.kube.configmaps import Stable, stable_text
 from weightrollout.swap.patience import Patience
 from weightrollout.weights.digest import digest_of
 from weightrollout.wire.agent import agent_pb2 as pb
 from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
+from weightrollout.wire_draft import draft_of
 
 if TYPE_CHECKING:
     from weightrollout.wire.agent.agent_pb2_grpc import AgentAsyncStub  # a name for mypy only

@@ -8,7 +8,7 @@ from google.protobuf import json_format
 
 from weightrollout.api.spec import WeightRolloutSpec
 from weightrollout.api.status import WeightRolloutStatus
-from weightrollout.controller import observe
+from weightrollout.controller import agent_view, observe
 from weightrollout.controller.observe import InvalidSpec
 from weightrollout.controller.refused import refused_status
 from weightrollout.kube.configmaps import trim_stable
@@ -76,7 +76,7 @@ def agent_state(data: bytes, _: Path) -> str:
     """What it says is planned with, and becomes a status that an API server takes."""
     state = json_format.Parse(data, pb.AgentState())
     try:
-        view = observe.agent_view(pb.AgentState.FromString(state.SerializeToString()))
+        view = agent_view.agent_view(pb.AgentState.FromString(state.SerializeToString()))
     except ValueError:
         return "NotUnderstood"  # the link shows the agent as unreachable
     return _planned(WeightRolloutSpec.model_validate(SPEC), view)

@@ -21,7 +21,7 @@ from weightrollout.agent.stable import ABSENT, Stable
 from weightrollout.api.spec import WeightRolloutSpec
 from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.api.swap import FailureClass
-from weightrollout.controller.observe import agent_view
+from weightrollout.controller.agent_view import agent_view
 from weightrollout.rollout.actions import (
     Action,
     Announce,

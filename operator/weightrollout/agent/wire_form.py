@@ -15,7 +15,6 @@ from weightrollout.agent.fence import Fence
 from weightrollout.agent.readiness import NotReady
 from weightrollout.agent.reasons import RefusalReason, Refused
 from weightrollout.agent.state import Board, Staging, degraded, facts, is_baseline, loaded
-from weightrollout.agent.wire_draft import draft_of, wire_draft
 from weightrollout.agent.wire_prompts import prompts
 from weightrollout.api.names import BASELINE_VERSION
 from weightrollout.api.spec import (
@@ -29,6 +28,7 @@ from weightrollout.api.swap import SwapPhase
 from weightrollout.swap.book import Book, Transaction
 from weightrollout.swap.records import Content, SwapRequest
 from weightrollout.wire.agent import agent_pb2 as pb
+from weightrollout.wire_draft import draft_of, wire_draft
 
 #: Between these two the engine is paused by our own transaction.
 _PAUSED_PHASES = frozenset(

@@ -16,6 +16,7 @@ import grpc.aio
 
 from weightrollout import __version__
 from weightrollout.clock import Clock
+from weightrollout.controller.agent_view import NotUnderstood, agent_view
 from weightrollout.controller.calls import (
     AgentRefusedCall,
     AgentUnreachable,
@@ -23,7 +24,6 @@ from weightrollout.controller.calls import (
     wire_fence,
 )
 from weightrollout.controller.leader import Fence
-from weightrollout.controller.observe import NotUnderstood, agent_view
 from weightrollout.kube.pods import Pod
 from weightrollout.rollout.fleet import AgentFault, AgentView, StagingView
 from weightrollout.wire.agent import agent_pb2 as pb

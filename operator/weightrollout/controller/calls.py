@@ -14,11 +14,11 @@ from google.protobuf.message import DecodeError
 
 from weightrollout.api.spec import Metadata
 from weightrollout.api.swap import FailureClass
+from weightrollout.controller.agent_view import NotUnderstood, text, word
 from weightrollout.controller.leader import Fence
-from weightrollout.controller.observe import NotUnderstood, text, word
-from weightrollout.controller.wire_draft import wire_draft
 from weightrollout.rollout.fleet import Ref
 from weightrollout.wire.agent import agent_pb2 as pb
+from weightrollout.wire_draft import wire_draft
 
 REFUSAL_KEY: Final = "weightrollout-refusal-bin"
 CALL_S: Final = 10.0

@@ -234,7 +234,12 @@ def _engine_restarts(pods: list[Json]) -> int:
 
 async def test_agents_refuse_the_calls_of_an_older_epoch(scene: Scene, fleet: FleetSpec) -> None:
     rollout = await scene.world.rollout("chat")
-    old = pb.Fence(owner_uid=rollout["metadata"]["uid"], epoch=rollout["status"]["epoch"] - 1)
+    epoch = rollout["status"]["epoch"]
+    leader = await only_leader(*scene.replicas)
+    await leader.process.stop()
+    await eventually(lambda: _all_agents_know_a_later_epoch(scene, epoch), 60, "a new epoch")
+    leader.process.start()
+    old = pb.Fence(owner_uid=rollout["metadata"]["uid"], epoch=epoch)
     pod = (await scene.world.pods("chat"))[0]
     target = f"{pod['status']['podIP']}:{names.DEFAULT_GRPC_PORT}"
     async with grpc.aio.insecure_channel(target, options=[("grpc.enable_http_proxy", 0)]) as door:
@@ -254,6 +259,11 @@ async def test_agents_refuse_the_calls_of_an_older_epoch(scene: Scene, fleet: Fl
         ):
             with pytest.raises(grpc.aio.AioRpcError, match="StaleEpoch"):
                 await stream.read()
+
+
+async def _all_agents_know_a_later_epoch(scene: Scene, epoch: int) -> bool:
+    states = await agent_states(scene.world, "chat")
+    return all(each.fence.epoch > epoch for each in states)
 
 
 async def test_leader_that_never_notices_its_end_is_stopped_by_the_epoch_alone(
@@ -278,12 +288,10 @@ async def test_leader_that_never_notices_its_end_is_stopped_by_the_epoch_alone(
         deaf.freeze_in(Doing.RESERVE)
         await scene.apply(weights, swap={"settleSeconds": 2})
         await deaf.frozen()
-
-        async def fenced() -> bool:
-            states = await agent_states(scene.world, "chat")
-            return all(each.fence.epoch > epoch + 1 for each in states)  # + 1: the deaf one's
-
-        await eventually(fenced, 30, "the agents know the next leader's epoch", every_s=0.1)
+        # + 1: the deaf one's.
+        await eventually(
+            lambda: _all_agents_know_a_later_epoch(scene, epoch + 1), 30, "the next leader's epoch"
+        )
         await scene.took_over(standby, deaf)
         await scene.complete()
         await eventually(lambda: deaf.said("StaleEpoch") > 0, 20, "an agent has refused it")

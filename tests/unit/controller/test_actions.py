@@ -17,9 +17,10 @@ from weightrollout.api.swap import FailureClass
 from weightrollout.controller.act import streams
 from weightrollout.controller.act.context import Context
 from weightrollout.controller.act.supervisor import Supervisor
+from weightrollout.controller.agent_view import ref_of
 from weightrollout.controller.agents import Agents
 from weightrollout.controller.leader import Fence, Guard
-from weightrollout.controller.observe import published, ref_of, revision_of, revisions_of
+from weightrollout.controller.observe import published, revision_of, revisions_of
 from weightrollout.kube.revisions import Owner
 from weightrollout.rollout.actions import (
     Action,

@@ -10,16 +10,16 @@ from agent_double import REFUSAL, AgentDouble, served
 from localcluster.waiting import eventually
 from weightrollout.api.spec import Weights
 from weightrollout.api.swap import FailureClass
-from weightrollout.controller.agents import Agents
-from weightrollout.controller.calls import AgentRefusedCall, call_error
-from weightrollout.controller.leader import Fence, Guard
-from weightrollout.controller.observe import (
+from weightrollout.controller.agent_view import (
     MAX_TEXT,
     NotUnderstood,
     agent_view,
     staging_view,
     transaction_view,
 )
+from weightrollout.controller.agents import Agents
+from weightrollout.controller.calls import AgentRefusedCall, call_error
+from weightrollout.controller.leader import Fence, Guard
 from weightrollout.controller.term import Term
 from weightrollout.rollout.fleet import AgentFault, AgentView
 from weightrollout.rollout.plan import plan

@@ -11,8 +11,8 @@ from weightrollout.agent.reasons import Refused
 from weightrollout.agent.stable import Stable as ReadStable
 from weightrollout.api.names import STABLE_KEY
 from weightrollout.api.spec import FROM_TARGET, Draft, Metadata
+from weightrollout.controller.agent_view import NotUnderstood, agent_view, ref_of
 from weightrollout.controller.calls import wire_weights
-from weightrollout.controller.observe import NotUnderstood, agent_view, ref_of
 from weightrollout.kube.configmaps import Stable, stable_text, trim_stable
 from weightrollout.rollout.fleet import Ref
 from weightrollout.swap.records import Content

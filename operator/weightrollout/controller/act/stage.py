@@ -6,8 +6,8 @@ import grpc.aio
 
 from weightrollout.controller.act.context import SHOWN_S, Context
 from weightrollout.controller.act.streams import follow
+from weightrollout.controller.agent_view import staging_view
 from weightrollout.controller.calls import wire_fence, wire_weights
-from weightrollout.controller.observe import staging_view
 from weightrollout.rollout.actions import Stage
 from weightrollout.wire.agent import agent_pb2 as pb
 

@@ -5,8 +5,8 @@ import grpc.aio
 from weightrollout.api.spec import PauseMode, Prompt
 from weightrollout.controller.act.context import SHOWN_S, Context
 from weightrollout.controller.act.streams import follow
+from weightrollout.controller.agent_view import transaction_view
 from weightrollout.controller.calls import understood, wire_fence, wire_weights
-from weightrollout.controller.observe import transaction_view
 from weightrollout.metrics import SWAP_PAUSE, SWAPS
 from weightrollout.rollout.actions import SwapPod
 from weightrollout.rollout.fleet import AgentView, TransactionView
