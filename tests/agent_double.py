@@ -29,6 +29,9 @@ class AgentDouble(wire.AgentServicer):
         self.silent = False
         self.stage_progress: list[pb.StageProgress] = []
         self.swap_progress: list[pb.SwapProgress] = []
+        self.answers_lost = (
+            False  # it acts, and the caller of Reserve, Swap and RestartEngine hears nothing
+        )
         self.cuts = 0  # streams of Stage and Swap that end before their last message
         self.held = asyncio.Event()  # Hello answers while it is set
         self.held.set()
@@ -67,12 +70,14 @@ class AgentDouble(wire.AgentServicer):
     async def Swap(self, request: pb.SwapRequest, context: Any) -> AsyncIterator[pb.SwapProgress]:  # noqa: N802 - gRPC's name
         self.asked.append(request)
         await self._refuse(context)
+        await self._lose(context)
         for progress in self._cut(self.swap_progress):
             yield progress
 
     async def Reserve(self, request: pb.ReserveRequest, context: Any) -> pb.ReserveResponse:  # noqa: N802 - gRPC's name
         self.asked.append(request)
         await self._refuse(context)
+        await self._lose(context)
         return pb.ReserveResponse()
 
     async def Release(self, request: pb.ReleaseRequest, context: Any) -> pb.ReleaseResponse:  # noqa: N802 - gRPC's name
@@ -85,6 +90,7 @@ class AgentDouble(wire.AgentServicer):
     ) -> pb.RestartEngineResponse:
         self.asked.append(request)
         await self._refuse(context)
+        await self._lose(context)
         return pb.RestartEngineResponse(instance="i-1")
 
     def _cut(self, progress: list[Any]) -> list[Any]:
@@ -92,6 +98,10 @@ class AgentDouble(wire.AgentServicer):
             self.cuts -= 1
             return progress[:-1]
         return progress
+
+    async def _lose(self, context: Any) -> None:
+        if self.answers_lost:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "Stream removed")
 
     async def _refuse(self, context: Any) -> None:
         if self.refusal is not None:

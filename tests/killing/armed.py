@@ -1,9 +1,10 @@
 """The folder that says where the next process dies: one file of points, shared by all processes of a lane.
 
-A point is struck once: whoever takes the file away first dies, and the process that is started in
-its place finds the next point, or none.
+A point is struck once: whoever comes by first under the folder's lock dies, and the process that is
+started in its place finds the next point, or none.
 """
 
+import fcntl
 import os
 import signal
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from typing import Final
 VARIABLE: Final = "KILLING_FOLDER"
 _ARMED: Final = "armed"
 _STRUCK: Final = "struck-"
+_LOCK: Final = "lock"
 
 
 class Armed:
@@ -27,19 +29,24 @@ class Armed:
 
     def strike(self, point: str) -> None:
         """End this process now if `point` is the next one; the rest stays armed for the others."""
-        try:
-            waiting = (self._folder / _ARMED).read_text().splitlines()
-        except FileNotFoundError:
+        if self._next() != [point]:
             return
-        if waiting[:1] != [point]:
-            return
-        mine = self._folder / f"{_STRUCK}{len(self.struck())}"
+        with (self._folder / _LOCK).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # until this process is dead
+            if self._next() != [point]:
+                return  # another process was first
+            armed = self._folder / _ARMED
+            later = armed.read_text().splitlines()[1:]
+            armed.rename(self._folder / f"{_STRUCK}{len(self.struck())}")
+            self._write(later)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def _next(self) -> list[str]:
+        """The point where somebody dies next; empty: nowhere."""
         try:
-            (self._folder / _ARMED).rename(mine)
+            return (self._folder / _ARMED).read_text().splitlines()[:1]
         except FileNotFoundError:
-            return  # another process was first
-        self._write(waiting[1:])
-        os.kill(os.getpid(), signal.SIGKILL)
+            return []
 
     # -- in the harness -------------------------------------------------------------------
 

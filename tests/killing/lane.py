@@ -172,7 +172,7 @@ class Lane:
             await traffic.more(4)
         tally = traffic.tally
         assert (tally.failed, tally.unexplained) == (0, 0), tally.complaints
-        assert budget.breaches == []
+        assert not budget.breaches, budget.breaches
         await self._explain_restarts(before, points[:struck], occasion)
         return Outcome(points, struck, seconds, tally.nowhere)
 

@@ -25,6 +25,7 @@ _ENGINE: Final = "property/test_swap_against_an_engine.py"
 _LOADED: Final = "unit/agent/test_what_is_loaded.py::"
 _READY: Final = "unit/agent/test_readiness.py::"
 _COMES: Final = "unit/agent/test_agent_comes_and_goes.py::"
+_ACTIONS: Final = "unit/controller/test_actions.py::"
 
 MUTANTS: Final = (
     Mutant(
@@ -53,6 +54,15 @@ MUTANTS: Final = (
         "    if work.keys() & TAKES_OUT:\n        return True\n",
         "",
         (f"{_TABLES}test_a_pod_counts_as_out",),
+    ),
+    Mutant(
+        "lost answers mean no",
+        1,
+        "after a lost answer a pod counts as out until its agent has spoken again",
+        "controller/act/supervisor.py",
+        "                await _heard_again(context, work)\n",
+        "                pass\n",
+        (f"{_ACTIONS}test_pod_whose_answer_was_lost_is_our_work_until_its_agent_has_spoken_again",),
     ),
     Mutant(
         "no settling",

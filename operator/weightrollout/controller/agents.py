@@ -6,6 +6,7 @@ the epoch.
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -107,6 +108,18 @@ class AgentLink:
         except TimeoutError:
             return False
         return True
+
+    async def heard_again(self) -> None:
+        """Ends when the agent has answered a new Hello, or is known not to: what it said before a call
+        whose answer was lost does not tell whether it acted."""
+        if not isinstance(self.seen, AgentView):
+            return
+        told = self._told
+        self._task.cancel()
+        self._task = self._start()
+        with contextlib.suppress(TimeoutError):  # the link was closed: nobody asks it any more
+            async with asyncio.timeout(2 * HELLO_S):
+                await told.wait()
 
     async def close(self) -> None:
         self._task.cancel()

@@ -1,6 +1,6 @@
 """Each action can be sent twice, attaches again when it is cut, and shows as work until it is seen done."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +14,7 @@ from localcluster.waiting import eventually
 from weightrollout.agent.wire_form import swap_request
 from weightrollout.api.spec import Expect, Metadata, PauseMode, Prompt, TakeOut
 from weightrollout.api.swap import FailureClass
+from weightrollout.controller import agents
 from weightrollout.controller.act import streams
 from weightrollout.controller.act.context import Context
 from weightrollout.controller.act.supervisor import Supervisor
@@ -35,7 +36,8 @@ from weightrollout.rollout.actions import (
     SwapPod,
     TakeOutPod,
 )
-from weightrollout.rollout.fleet import ActionFailure, AgentView, Doing, Ref, Verdict
+from weightrollout.rollout.classify import TAKES_OUT
+from weightrollout.rollout.fleet import ActionFailure, AgentFault, AgentView, Doing, Ref, Verdict
 from weightrollout.wire.agent import agent_pb2 as pb
 
 SOON = 5.0
@@ -111,6 +113,10 @@ def swap(uid: str) -> SwapPod:
     return SwapPod("chat-0", uid, TXN, 1, REF, PauseMode.KEEP, True, 60.0, 300.0, (), "Settled", "")
 
 
+def restart(uid: str) -> RestartEngine:
+    return RestartEngine("chat-0", uid, REF, "Poisoned", "")
+
+
 def ended(outcome: str, failure_class: str = "", reason: str = "") -> pb.Transaction:
     return pb.Transaction(
         txn=TXN, outcome=outcome, failure_class=failure_class, reason=reason, pause_millis=12.0
@@ -120,6 +126,41 @@ def ended(outcome: str, failure_class: str = "", reason: str = "") -> pb.Transac
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "ATTACH_S", (0.01, 0.02))
+
+
+@pytest.mark.parametrize("begin", [reserve, swap, restart], ids=lambda each: each.__name__)
+async def test_pod_whose_answer_was_lost_is_our_work_until_its_agent_has_spoken_again(
+    ground: Ground, begin: Callable[[str], Action]
+) -> None:
+    """It may have acted: another pod must not be taken out on what it said before."""
+    async with scene(ground) as here:
+        here.double.answers_lost = True
+        here.double.held.clear()
+        here.start(begin(here.uid))
+        await eventually(lambda: len(here.double.hellos) == 2, SOON, "it is asked where it stands")
+        (doing,) = here.work
+        assert doing in TAKES_OUT
+        here.double.say(pb.AgentState(reservation=pb.Reservation(txn=TXN)))
+        here.double.held.set()
+        await here.done()
+        seen = here.context.link(here.uid).seen
+        assert isinstance(seen, AgentView)
+        assert seen.reserved_txn == TXN
+        assert [each.reason for each in here.failures] == ["AgentUnreachable"]
+
+
+async def test_pod_whose_answer_was_lost_for_good_is_unreachable_when_our_work_ends(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agents, "HELLO_S", 0.2)
+    async with scene(ground) as here:
+        here.double.answers_lost = True
+        here.double.held.clear()
+        here.start(reserve(here.uid))
+        await eventually(lambda: here.double.asked, SOON, "it was asked")
+        await here.done()
+        assert here.context.link(here.uid).seen is AgentFault.UNREACHABLE
+        here.double.held.set()
 
 
 async def test_reserved_pod_is_our_work_until_the_agents_report_shows_it(ground: Ground) -> None:

@@ -21,7 +21,7 @@ from weightrollout.controller.act.restart_engine import restart_engine
 from weightrollout.controller.act.stage import stage
 from weightrollout.controller.act.swap import swap
 from weightrollout.controller.act.take_out import take_out
-from weightrollout.controller.calls import AgentCallFailed, AgentRefusedCall
+from weightrollout.controller.calls import AgentCallFailed, AgentRefusedCall, AgentUnreachable
 from weightrollout.controller.leader import NotLeading
 from weightrollout.kube.errors import KubeError
 from weightrollout.kube.podwrites import PodGone
@@ -40,6 +40,7 @@ from weightrollout.rollout.actions import (
     SwapPod,
     TakeOutPod,
 )
+from weightrollout.rollout.classify import TAKES_OUT
 from weightrollout.rollout.fleet import ActionFailure, Doing, Work
 
 FORGET_S: Final = 600.0  # one that was never tried again says nothing any more
@@ -111,6 +112,9 @@ class Supervisor:
             pass  # not ours to do any more, or nobody left to do it to
         except (AgentCallFailed, KubeError) as error:
             failure = _failure(context, work, error)
+            if isinstance(error, AgentUnreachable) and work.doing in TAKES_OUT:
+                # It may have acted: until it has spoken again the pod counts as out by this work.
+                await _heard_again(context, work)
         except Exception as error:
             log.exception("%s: %s failed in a way nobody foresaw", rollout, work.doing)
             failure = _failure(context, work, error)
@@ -131,6 +135,12 @@ class Supervisor:
             )
         reason = failure.reason if failure is not None else ""
         context.world.metrics.counter(ACTIONS).labels(work.doing.value, reason).inc()
+
+
+async def _heard_again(context: Context, work: Work) -> None:
+    link = context.agents.link(context.owner.name, work.pod_uid)
+    if link is not None:
+        await link.heard_again()
 
 
 def _failure(context: Context, work: Work, error: Exception) -> ActionFailure:
