@@ -31,6 +31,7 @@ class FleetSetting:
     take_out: TakeOut = TakeOut.ENDPOINT
     bad: bool = False
     max_unavailable: int = 1
+    prove_first: bool = True
 
     def spec(self) -> WeightRolloutSpec:
         prompt = {"prompt": "2+2=", "expect": {"contains": "right"}}
@@ -38,7 +39,10 @@ class FleetSetting:
             {
                 "weights": weights("b", digest("b")).model_dump(by_alias=True, exclude_unset=True),
                 "swap": {"takeOut": self.take_out.value, "settleSeconds": 1, "drainSeconds": 0},
-                "strategy": {"maxUnavailable": self.max_unavailable},
+                "strategy": {
+                    "maxUnavailable": self.max_unavailable,
+                    "proveFirst": self.prove_first,
+                },
                 "repair": {"retries": 8},
                 "podDeadlineSeconds": 20,
                 "verify": {"prompts": [prompt]},

@@ -34,6 +34,7 @@ from weightrollout.rollout.actions import (
     Stage,
     SwapPod,
 )
+from weightrollout.rollout.classify import TAKES_OUT
 from weightrollout.rollout.fleet import (
     ActionFailure,
     AgentFault,
@@ -52,6 +53,8 @@ from weightrollout.swap.book import Reservation
 from weightrollout.swap.records import BASELINE, Content, SwapRequest
 
 LOOK_S: Final = 0.25
+#: So long what an agent said stands although it is dead: nothing tells sooner that its stream is cut.
+STALE_S: Final = 0.6
 
 Job = Callable[[], Coroutine[None, None, None]]
 
@@ -87,6 +90,7 @@ class PlannedOperator(Process):
         self._boundaries = boundaries
         self._mark = Fence("cr", 0)
         self._linked: dict[str, ModelAgent] = {}  # said Hello to this process
+        self._said: dict[str, tuple[float, AgentView]] = {}  # when, and what
         self._memory = Memory()
         self._work: set[Work] = set()
         self._failures: dict[tuple[Doing, str], ActionFailure] = {}
@@ -163,9 +167,17 @@ class PlannedOperator(Process):
         )
 
     def _agent(self, pod: ModelPod) -> AgentView | AgentFault:
+        now = asyncio.get_running_loop().time()
+        if self._speaks(pod):
+            self._said[pod.name] = (now, self._listen(pod))
+        said_at, said = self._said.get(pod.name, (-STALE_S, AgentFault.UNREACHABLE))
+        return said if now < said_at + STALE_S else AgentFault.UNREACHABLE
+
+    def _speaks(self, pod: ModelPod) -> bool:
+        return pod.agent.alive and self._linked.get(pod.name) is pod.agent
+
+    def _listen(self, pod: ModelPod) -> AgentView:
         agent = pod.agent
-        if not agent.alive or self._linked.get(pod.name) is not agent:
-            return AgentFault.UNREACHABLE
         agent.look()
         board, now = agent.board, agent.around.clock.monotonic()
         board.reserved_until = now + 1
@@ -173,6 +185,11 @@ class PlannedOperator(Process):
             agent.book, board, agent.sight, reachable=pod.engine.up, now=now
         )
         return agent_view(state)
+
+    async def _heard_again(self, pod: ModelPod) -> None:
+        """It has answered since, or it is known to be silent."""
+        while not self._speaks(pod) and isinstance(self._agent(pod), AgentView):  # noqa: ASYNC110
+            await asyncio.sleep(LOOK_S)
 
     # -- act ------------------------------------------------------------------------------
 
@@ -189,6 +206,8 @@ class PlannedOperator(Process):
             await job()
         except (Lost, Refused) as error:
             self._boundaries.say(f"operator hears: {error}")
+            if isinstance(error, Lost) and work.doing in TAKES_OUT:
+                await self._heard_again(self._pods[work.pod_uid])
             now = asyncio.get_running_loop().time()
             self._failures[key] = ActionFailure(
                 work.doing, work.pod_uid, FailureClass.ENVIRONMENT, "CallFailed", str(error), now

@@ -106,6 +106,20 @@ def strikes(dice: Random, count: int, before: int, who: list[Victim]) -> tuple[S
     return tuple(sorted(Strike(dice.randrange(1, before), dice.choice(who)) for _ in range(count)))
 
 
+@pytest.mark.parametrize("take_out", TakeOut)
+def test_invariant_1_one_kill_of_an_agent_at_any_boundary_takes_no_second_pod_out(
+    take_out: TakeOut,
+) -> None:
+    """Nothing but the budget holds the second pod back here."""
+    setting = FleetSetting(take_out=take_out, prove_first=False)
+    crossed = play_fleet(FleetStory(setting)).crossed
+    assert crossed > 100
+    for at in range(1, crossed + 1):
+        played = play_fleet(FleetStory(setting, (Strike(at, Victim.AGENT),)))
+        if played.wrong:
+            pytest.fail(played.told(), pytrace=False)
+
+
 def test_invariants_1_to_6_and_11_hold_in_fleets_whose_processes_are_killed() -> None:
     for seed in range(FLEETS):
         dice = Random(seed)
