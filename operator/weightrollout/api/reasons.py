@@ -16,6 +16,7 @@ class HoldGate(StrEnum):
     PODS = "Pods"  # there is no pod to work on
     ENVIRONMENT = "Environment"  # store, credentials, network, API server
     BACK_OFF = "BackOff"  # a failed attempt is repeated after a pause
+    LEAVING = "Leaving"  # a pod that was promised to a swap is still Ready
     BUDGET = "Budget"  # strategy.maxUnavailable is used up
     SOAK = "Soak"  # strategy.soakSeconds is not over
     PROOF = "Proof"  # strategy.proveFirst: the first pod is not through
@@ -41,6 +42,8 @@ class HoldReason(StrEnum):
     PODS_STARTING = "PodsStarting"  # surfaces when the pods left have never run
     # BackOff
     RETRY_BACK_OFF = "RetryBackOff"
+    # Leaving
+    WAITING_FOR_UNREADY = "WaitingForUnready"  # surfaces when a reserved pod is still Ready
     # Budget
     BUDGET_USED_BY_UNREADY_PODS = "BudgetUsedByUnreadyPods"  # surfaces when no swap of ours is out
     BUDGET_IN_USE = "BudgetInUse"  # surfaces when our own swaps use it up
@@ -54,7 +57,6 @@ class HoldReason(StrEnum):
     DIGEST_PENDING = "DigestPending"  # surfaces until the scout's digest is recorded
     # Ready
     WAITING_FOR_READY = "WaitingForReady"  # surfaces when a pod serves its version and is not Ready
-    WAITING_FOR_UNREADY = "WaitingForUnready"  # surfaces when a reserved pod is still Ready
     # Failed
     PODS_FAILED = "PodsFailed"
     # Agent

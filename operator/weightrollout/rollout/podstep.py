@@ -118,8 +118,11 @@ def _reserved(pod: Pod, txn: str, situation: Situation, *, may_start: bool) -> S
     if pod.view.ready:
         if situation.fleet.now < pod.memory.reserved_since + READY_FOLLOWS_WITHIN_S:
             return None
-        message = f"{pod.name} is promised to a swap and still Ready"
-        return Refusal(HoldGate.READY, HoldReason.WAITING_FOR_UNREADY, message, (pod.name,))
+        message = (
+            f"{pod.name} is promised to a swap and still Ready: does its readinessProbe ask the agent,"
+            " and does its kubelet answer?"
+        )
+        return Refusal(HoldGate.LEAVING, HoldReason.WAITING_FOR_UNREADY, message, (pod.name,))
     if situation.fleet.now < settled_at(pod, situation):
         return None
     return _swap(pod, want, txn, situation, "out of its endpoints and settled")

@@ -1,8 +1,9 @@
 """The progress deadline: seconds without progress, not seconds in all.
 
 Progress is a pod more that serves the target, a byte more that was staged, an attempt more that
-reached the pause (these are bounded by repair.retries; what fails before the pause is not). The clock starts again with the leader, and stands still while a person or the
-environment holds the rollout, and while there is nothing to do.
+reached the pause (these are bounded by repair.retries; what fails before the pause is not). The clock
+starts again with the leader, and stands still while a person or the environment holds the rollout, and
+while there is nothing to do.
 """
 
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ STOPS_THE_CLOCK: Final = frozenset(
         HoldGate.MODE,
         HoldGate.PODS,
         HoldGate.ENVIRONMENT,
+        HoldGate.LEAVING,  # it has not met the weights
         HoldGate.FAILED,
         HoldGate.AGENT,
     }

@@ -72,6 +72,17 @@ def test_reserved_pod_that_stays_ready_is_never_swapped_and_is_named() -> None:
     assert world.status.pods.available >= 2
 
 
+@pytest.mark.parametrize("name", ["chat-0", LIAR])
+def test_invariant_11_weights_that_a_pod_never_met_are_not_rejected_because_it_stays_ready(
+    name: str,
+) -> None:
+    world = with_liar(StaysReady, name)
+    story = Story(world)
+    story.for_seconds(2.0 * world.spec.progress_deadline_seconds)
+    assert world.status.phase is Phase.PROGRESSING
+    story.until(lambda _: told(world) == ("WaitingForUnready", (name,)))
+
+
 def test_pod_whose_readiness_flaps_widens_no_batch() -> None:
     """Story's watcher checks the budget in every pass."""
     world = with_liar(Flaps)
