@@ -22,6 +22,7 @@ import grpc
 import grpc.aio
 
 from checkpoints import Shapes, fingerprint, write_checkpoint, write_draft
+from localcluster.waiting import eventually
 from simulator.answers import answer
 from simulator.process import TESTS, EngineProcess, engine_process
 from weightrollout.agent.main import parse, serve
@@ -253,6 +254,24 @@ class OnePod:
             finally:
                 call.cancel()
         raise AssertionError(f"not seen within {ENDS_S} s; last: {state}")
+
+    @asynccontextmanager
+    async def heard(self) -> AsyncIterator[list[pb.AgentState]]:
+        """All that the agent says meanwhile; whoever sees only its end misses what an operator saw."""
+        said: list[pb.AgentState] = []
+        call = self.stub.Watch(pb.WatchRequest(heartbeat_seconds=10.0))
+
+        async def listen() -> None:
+            async for each in call:
+                said.append(each)
+
+        listening = asyncio.create_task(listen())
+        await eventually(lambda: said, 10, "the agent says where it stands")
+        try:
+            yield said
+        finally:
+            call.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
 
     async def readyz(self) -> tuple[int, str]:
         """Status and reason. Silence of the engine counts when seen three times, as for a kubelet."""

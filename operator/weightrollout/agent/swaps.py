@@ -191,13 +191,14 @@ class Swaps:
     async def _finish(self, state: SwapState, transaction: Transaction) -> None:
         journal, board = self._parts.journal, self._parts.board
         transaction = replace(transaction, failure=state.failure)
+        # Before the end is anywhere to be seen: whoever hears of it must find the engine as it is now,
+        # not as it was a second ago. Until then the pod counts as swapping.
+        await self._parts.watch.ask()
+        await self._parts.watch.read_back()
         journal.learn(book.ended(journal.book, state, transaction))
         note = book.degraded(state) if state.outcome is Outcome.COMMITTED else None
         self._count(transaction, note)
         log.info("swap %s: %s", state.txn, _told(transaction, note))
-        # Whoever hears of the end must find the engine as it is now, not as it was before.
-        await self._parts.watch.ask()
-        await self._parts.watch.read_back()
         board.live = None
         board.bell.ring()
 

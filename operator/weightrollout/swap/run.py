@@ -73,7 +73,7 @@ class Hands:
 
 class SwapRun:
     """One transaction. `record` journals a state before its call and may raise JournalUnwritable;
-    `changed` hears of every new phase."""
+    `changed` hears of every new phase, not of the end."""
 
     def __init__(
         self,
@@ -117,7 +117,10 @@ class SwapRun:
             self._watch.pause_ends()
         if before is None or phase(before) is not now:
             self._watch.enter(now)
-            self._changed(self.transaction())
+            if (
+                self.state.outcome is None
+            ):  # who runs this tells the end, once it is true everywhere
+                self._changed(self.transaction())
 
     # -- time -----------------------------------------------------------------------------
 

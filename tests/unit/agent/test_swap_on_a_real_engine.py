@@ -80,10 +80,13 @@ async def test_pod_is_not_called_ready_when_its_swap_ended_with_a_dead_engine(
         await pod.bring("b", "txn-1")
         await pod.until(lambda state: state.ready)
         await pod.engine.set_faults({"call": "InitWeightTransferEngine", "do": "die"})
-        end = await pod.bring("wrong", "txn-2")
-        assert end.outcome == "Untouched"
-        state = await pod.state()
-        assert (state.ready, state.not_ready_reason) == (False, "EngineUnreachable")
+        async with pod.heard() as heard:
+            end = await pod.bring("wrong", "txn-2")
+            assert end.outcome == "Untouched"
+            state = await pod.until(lambda state: state.transaction.txn == "txn-2")
+            assert (state.ready, state.not_ready_reason) == (False, "EngineUnreachable")
+        reserved = [each.HasField("reservation") for each in heard].index(True)
+        assert not any(each.ready for each in heard[reserved:])
 
 
 async def test_update_that_failed_halfway_is_sent_again_whole(tmp_path: Path) -> None:
