@@ -2,27 +2,29 @@
 
 In: a command. Out: a `Process` in a process group of its own, killed by the kernel (PR_SET_PDEATHSIG) when the thread that
 started it ends, so start processes from a thread that lives as long as they should (the event loop's). Linux 5.3 or newer.
+No Python runs between fork and exec: gRPC starts its threads anew in a forked child, which aborts when their files are closed.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ctypes
+import errno
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
-PR_SET_PDEATHSIG = 1
 log = logging.getLogger(__name__)
-_LIBC = ctypes.CDLL(
-    None, use_errno=True
-)  # loaded before any fork: loading takes a lock that a forked child may find held
+_SETPRIV: Final = shutil.which("setpriv")
+#: Without this tool of util-linux only the `Guard` ends what outlives us.
+_DIES_WITH_US: Final = (_SETPRIV, "--pdeathsig", "KILL", "--") if _SETPRIV else ()
 
 
 @dataclass(frozen=True)
@@ -87,31 +89,30 @@ class Process:
 
 def start_process(command: Command) -> Process:
     """Start `command`; OSError when it cannot be executed. Needs a running event loop."""
+    argv = [_executable(command), *command.argv[1:]]
     command.log.parent.mkdir(parents=True, exist_ok=True)
     with command.log.open("ab") as log:
         popen = subprocess.Popen(
-            list(command.argv),
+            [*_DIES_WITH_US, *argv],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             env=dict(command.environment),
             cwd=command.folder,
             start_new_session=True,
-            preexec_fn=die_with_parent(),
         )
     return Process(popen)
 
 
-def die_with_parent() -> Callable[[], None]:
-    """A `preexec_fn` after which the kernel kills the child when the thread that started it is gone."""
-    parent = os.getpid()
-
-    def tie() -> None:
-        _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:  # the parent died before the tie was made
-            os._exit(1)
-
-    return tie
+def _executable(command: Command) -> str:
+    """Raises FileNotFoundError, as the exec that another program does for us would not."""
+    name = command.argv[0]
+    if os.sep in name and command.folder is not None:
+        name = str(command.folder / name)
+    found = shutil.which(name, path=command.environment.get("PATH", os.defpath))
+    if found is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command.argv[0])
+    return str(Path(found).absolute())
 
 
 def log_tail(log: Path, lines: int) -> str:
