@@ -89,6 +89,7 @@ class AgentProcess:
     arguments: tuple[str, ...]
     log: Path
     environment: Mapping[str, str] = field(default_factory=dict)
+    module: str = "weightrollout.agent"
     host: str = field(default_factory=lambda: own_address())
     process: asyncio.subprocess.Process | None = None
 
@@ -96,7 +97,7 @@ class AgentProcess:
         path = os.pathsep.join((str(TESTS.parent / "operator"), str(TESTS)))
         with self.log.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "weightrollout.agent", *self.arguments, *_binds(self)),
+                *(sys.executable, "-m", self.module, *self.arguments, *_binds(self)),
                 env={**os.environ, "PYTHONPATH": path, **self.environment},
                 stderr=log,
             )
@@ -117,8 +118,9 @@ def _binds(agent: Agent) -> tuple[str, ...]:
 
 
 @dataclass
-class OnePod:
-    engine: EngineProcess
+class Pod:
+    """An agent beside whatever engine, and what an operator asks of it."""
+
     agent: Agent
     folder: Path
     staging: Path
@@ -127,6 +129,7 @@ class OnePod:
     epoch: int = 1
     digests: dict[str, str] = field(default_factory=dict)
     drafts: dict[str, pb.Draft] = field(default_factory=dict)  # what weights say of their draft
+    ends_s: float = ENDS_S
 
     @property
     def handover(self) -> Path:
@@ -151,14 +154,14 @@ class OnePod:
 
     async def hello(self, *, takeover: bool = False, owner: str = OWNER) -> pb.AgentState:
         request = pb.HelloRequest(fence=self.fence(owner=owner), takeover=takeover)
-        return await _told(self.stub.Hello(request, timeout=ENDS_S, wait_for_ready=True))
+        return await _told(self.stub.Hello(request, timeout=self.ends_s, wait_for_ready=True))
 
     async def stage(self, name: str, *, keep: tuple[str, ...] = ()) -> pb.StageProgress:
         """The last progress; remembers the digest."""
         request = pb.StageRequest(
             fence=self.fence(), weights=self.weights(name), keep_last_good=True, keep=keep
         )
-        call = self.stub.Stage(request, timeout=ENDS_S, wait_for_ready=True)
+        call = self.stub.Stage(request, timeout=self.ends_s, wait_for_ready=True)
         *_, last = await _all(call)
         if last.digest and not last.reason:
             self.digests[name] = last.digest
@@ -175,7 +178,7 @@ class OnePod:
             ttl_seconds=ttl_s,
             weights=self.weights(name),
         )
-        await _told(self.stub.Reserve(request, timeout=ENDS_S, wait_for_ready=True))
+        await _told(self.stub.Reserve(request, timeout=self.ends_s, wait_for_ready=True))
 
     def swap_request(
         self, name: str, txn: str = "txn-1", *, deadline_s: float = 20.0, **fields: Any
@@ -201,7 +204,7 @@ class OnePod:
     ) -> pb.Transaction:
         """Run or attach, and wait for the end."""
         request = self.swap_request(name, txn, deadline_s=deadline_s, **fields)
-        *_, last = await _all(self.stub.Swap(request, timeout=ENDS_S, wait_for_ready=True))
+        *_, last = await _all(self.stub.Swap(request, timeout=self.ends_s, wait_for_ready=True))
         return last.transaction
 
     def publish(self, name: str, epoch: int = 1, owner: str = OWNER) -> None:
@@ -225,12 +228,12 @@ class OnePod:
 
     async def release(self, txn: str = "") -> None:
         request = pb.ReleaseRequest(fence=self.fence(), txn=txn)
-        await _told(self.stub.Release(request, timeout=ENDS_S, wait_for_ready=True))
+        await _told(self.stub.Release(request, timeout=self.ends_s, wait_for_ready=True))
 
     async def restart_engine(self, serve: str | None = None) -> str:
         weights = self.weights(serve) if serve else pb.Weights()
         request = pb.RestartEngineRequest(fence=self.fence(), serve=weights, reason="Poisoned")
-        reply = await _told(self.stub.RestartEngine(request, timeout=ENDS_S))
+        reply = await _told(self.stub.RestartEngine(request, timeout=self.ends_s))
         return str(reply.instance)
 
     async def state(self) -> pb.AgentState:
@@ -241,7 +244,7 @@ class OnePod:
         """Watch until the fact holds."""
         request = pb.WatchRequest(heartbeat_seconds=0.2)
         state = pb.AgentState()
-        ends = asyncio.get_running_loop().time() + ENDS_S
+        ends = asyncio.get_running_loop().time() + self.ends_s
         while (left := ends - asyncio.get_running_loop().time()) > 0:
             call = self.stub.Watch(request, timeout=left, wait_for_ready=True)
             try:
@@ -253,7 +256,7 @@ class OnePod:
                     break
             finally:
                 call.cancel()
-        raise AssertionError(f"not seen within {ENDS_S} s; last: {state}")
+        raise AssertionError(f"not seen within {self.ends_s} s; last: {state}")
 
     @asynccontextmanager
     async def heard(self) -> AsyncIterator[list[pb.AgentState]]:
@@ -300,6 +303,11 @@ class OnePod:
             session.get(f"http://{self.agent.host}:{names.DEFAULT_HTTP_PORT}/metrics") as response,
         ):
             return await response.text()
+
+
+@dataclass
+class OnePod(Pod):
+    engine: EngineProcess = field(kw_only=True)
 
     async def answers_with(self, name: str) -> bool:
         """Whether the engine's answer is that of a fresh engine with these weights."""
@@ -359,23 +367,32 @@ async def one_pod(
             if killable
             else AgentTask(all_flags, patience or Patience())
         )
-        channel = grpc.aio.insecure_channel(
-            f"{agent.host}:{names.DEFAULT_GRPC_PORT}",
-            options=(
-                ("grpc.initial_reconnect_backoff_ms", 50),
-                ("grpc.min_reconnect_backoff_ms", 50),
-                ("grpc.max_reconnect_backoff_ms", 100),
-            ),
-        )
-        pod = OnePod(engine, agent, tmp_path, volumes["staging"], checkpoints, AgentStub(channel))
-        if stable:
-            pod.publish(stable)
-        await agent.start()
-        try:
-            yield pod
-        finally:
-            await channel.close(None)
-            await agent.end()
+        async with channel_to(agent) as stub:
+            pod = OnePod(agent, tmp_path, volumes["staging"], checkpoints, stub, engine=engine)
+            if stable:
+                pod.publish(stable)
+            await agent.start()
+            try:
+                yield pod
+            finally:
+                await agent.end()
+
+
+@asynccontextmanager
+async def channel_to(agent: Agent) -> AsyncIterator["AgentAsyncStub"]:
+    """Notices within 0.1 s that an agent is back."""
+    channel = grpc.aio.insecure_channel(
+        f"{agent.host}:{names.DEFAULT_GRPC_PORT}",
+        options=(
+            ("grpc.initial_reconnect_backoff_ms", 50),
+            ("grpc.min_reconnect_backoff_ms", 50),
+            ("grpc.max_reconnect_backoff_ms", 100),
+        ),
+    )
+    try:
+        yield AgentStub(channel)
+    finally:
+        await channel.close(None)
 
 
 def draft_folder(target: Path) -> Path:

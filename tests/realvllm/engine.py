@@ -9,11 +9,12 @@ A start takes 25 to 120 s and 2 GB: start few, ask each a lot.
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import socket
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -114,8 +115,17 @@ class RealEngine:
         """Signal the first process only; what it leaves alone is part of what is tested."""
         self._running().signal(signal_number)
 
-    async def exit_code(self, *, deadline_s: float = EXIT_S) -> int:
-        """Wait for the end of the first process; negative: the signal that ended it."""
+    def kill_one(self, name: str) -> int:
+        """SIGKILL to one process that has `name` in its command line; its id. LookupError: none has."""
+        for pid in self.processes():
+            with suppress(OSError):
+                if name in Path(f"/proc/{pid}/cmdline").read_text():
+                    os.kill(pid, signal.SIGKILL)
+                    return pid
+        raise LookupError(f"no process of the engine is a {name}")
+
+    async def exit_code(self, *, deadline_s: float | None = EXIT_S) -> int:
+        """Wait for the end of the first process; negative: the signal that ended it. None: for ever."""
         async with asyncio.timeout(deadline_s):
             return await self._running().wait()
 

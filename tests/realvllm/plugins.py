@@ -31,6 +31,8 @@ OURS: Final = Plugin("weightrollout", PRODUCT, "weightrollout.plugin:register")
 STOCK: Final = Plugin("stockreload", TESTS / "realvllm" / "stockreload", "stockreload:register")
 #: Weights as a GPU has them, where it is asked for; see `plainengine`.
 PLAIN: Final = Plugin("plainengine", TESTS / "realvllm" / "plainengine", "plainengine:register")
+#: Stops where a test wants to kill somebody; see `halting`.
+HALTING: Final = Plugin("halting", TESTS / "realvllm" / "halting", "halting:register")
 
 
 def ours_exists() -> bool:
@@ -39,8 +41,8 @@ def ours_exists() -> bool:
 
 
 def installed() -> tuple[Plugin, ...]:
-    """What an engine of these tests loads: vLLM's own reload, plain weights on demand, and ours."""
-    return (STOCK, PLAIN, OURS) if ours_exists() else (STOCK, PLAIN)
+    """What an engine of these tests loads: vLLM's own reload, plain weights and halts on demand, and ours."""
+    return (STOCK, PLAIN, HALTING, OURS) if ours_exists() else (STOCK, PLAIN)
 
 
 def write_folder(target: Path, plugins: Sequence[Plugin]) -> Path:

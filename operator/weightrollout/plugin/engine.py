@@ -35,7 +35,7 @@ from weightrollout.handover.records import (
     Receipt,
     UpdateInfo,
 )
-from weightrollout.plugin import exit_watch, registration, report
+from weightrollout.plugin import adapters, exit_watch, registration, report
 from weightrollout.plugin.cores import spare_cores
 from weightrollout.plugin.heal import heal
 from weightrollout.plugin.paths import PATHS, PathError
@@ -151,15 +151,20 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
         with self._lock:
             self._ready = {}
             self._newest = info.txn
-        threading.Thread(
+        if (why := adapters.refusal(self.vllm_config, self._default_model))[0]:
+            return self._answer(info, *why)
+        self._heal()  # what is prepared is compared with the live tensors
+        thread = threading.Thread(
             target=self._prepare, args=(info,), name="weightrollout-prepare", daemon=True
-        ).start()
+        )
+        return thread.start()
 
     def start_weight_update(self) -> None:
         session = TARGET if self.model is self._default_model else DRAFT
         ready = self._ready.get(session)
         if ready is None:
             raise RuntimeError(f"no {session} is prepared in this process: send Init first")
+        self._heal()
         self._active = ready.path
         ready.path.start()
 
@@ -175,7 +180,6 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
                 f"{info.session} of transaction {info.txn} is not prepared for {info.digest}"
             )
         begun = time.monotonic()
-        heal(ready.path.subject.model)
         ready.path.guard()
         ready.path.apply()
         if self.device.type != "cpu":
@@ -184,6 +188,10 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
         receipt = dataclasses.replace(ready.receipt, millis=millis)
         path = files.receipt(self._handover, info.txn, self._rank, session=info.session)
         records.write(path, receipt)
+
+    def _heal(self) -> None:
+        for side in self._sides.values():
+            heal(side.subject.model)
 
     def receive_weights(self, update_info: Update) -> None:
         raise NotImplementedError("update_weights does it all")

@@ -22,9 +22,13 @@ _ABSENT: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class SetData:
-    """A tensor that others may hold too gets other bytes, and keeps being the same object."""
+    """The tensor of that name gets other bytes and stays the same object, which others may hold too.
 
-    tensor: torch.Tensor
+    By name, because somebody may put another tensor there between preparation and pause.
+    """
+
+    table: dict[str, torch.Tensor]
+    name: str
     data: torch.Tensor
 
 
@@ -55,14 +59,22 @@ class Exchange:
         shadow.forget_birth()
         return cls(entries, shadow)
 
+    def missing(self) -> str:
+        """A tensor that was there when this was made and is not now; "" where all are."""
+        for entry in self.entries:
+            if isinstance(entry, SetData) and entry.table.get(entry.name) is None:
+                return entry.name
+        return ""
+
     def apply(self) -> list[Any]:
         """In the pause. Returns what was replaced, to be freed after it."""
         replaced: list[Any] = []
         for entry in self.entries:
             match entry:
                 case SetData():
-                    replaced.append(entry.tensor.data)
-                    entry.tensor.data = entry.data
+                    tensor = entry.table[entry.name]
+                    replaced.append(tensor.data)
+                    tensor.data = entry.data
                 case SetItem():
                     replaced.append(entry.table.get(entry.name))
                     entry.table[entry.name] = entry.value
@@ -74,7 +86,7 @@ class _Differences:
     shadow: Shadow
     foreign: Callable[[torch.Tensor], bool]
     _counterparts: dict[int, Any] = field(init=False)
-    _data: dict[int, SetData] = field(init=False, default_factory=dict)
+    _data: dict[int, torch.Tensor] = field(init=False, default_factory=dict)
     _seen: dict[int, Any] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -88,7 +100,6 @@ class _Differences:
                 if vars(pair.shadow)["_modules"] != pair.begun["_modules"]:
                     raise ShadowError(f"{_name(pair)}: loading replaces submodules")
             yield from self._attributes(pair)
-        yield from self._data.values()
 
     def _tensors(self, pair: Pair, table: str) -> Iterator[Entry]:
         live, shadow = vars(pair.live)[table], vars(pair.shadow)[table]
@@ -101,8 +112,7 @@ class _Differences:
             if tensor is None or not self._is_new(pair.begun[table].get(name, _ABSENT), tensor):
                 self._check_filled(pair, name, tensor)
             else:
-                self._exchange(pair, name, live[name], tensor)
-        return iter(())
+                yield SetData(live, name, self._new_data(pair, name, live[name], tensor))
 
     def _is_new(self, begun: Any, tensor: torch.Tensor) -> bool:
         return begun is not tensor or not self.shadow.is_untouched(tensor)
@@ -111,14 +121,18 @@ class _Differences:
         if tensor is not None and self.shadow.is_unknown(tensor):
             raise ShadowError(f"{_name(pair)}: no checkpoint tensor fills {name}")
 
-    def _exchange(self, pair: Pair, name: str, live: torch.Tensor, new: torch.Tensor) -> None:
-        data = self._own(new.data)
-        entry = self._data.setdefault(id(live), SetData(live, data))
-        if entry.data.data_ptr() != data.data_ptr() or entry.data.shape != data.shape:
+    def _new_data(
+        self, pair: Pair, name: str, live: torch.Tensor, new: torch.Tensor
+    ) -> torch.Tensor:
+        """One tensor under two names gets one."""
+        own = self._own(new.data)
+        data = self._data.setdefault(id(live), own)
+        if data.data_ptr() != own.data_ptr() or data.shape != own.shape:
             raise ShadowError(
                 f"{_name(pair)}: {name} is one tensor with another in the engine, and two in the"
                 " checkpoint"
             )
+        return data
 
     def _own(self, tensor: torch.Tensor) -> torch.Tensor:
         """Never keep a tensor in the staging volume: the image is collected one day."""

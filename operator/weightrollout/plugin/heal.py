@@ -1,7 +1,8 @@
 """Undo a reload of vLLM's own that somebody began and did not end.
 
-Such a reload (`reload_weights` over the engine's development routes) parks the live tensors and puts
-others without memory in their place; writing those would end the process.
+Such a reload (`reload_weights` over the engine's development routes) is one call in the worker. Where it
+fails in the middle, live tensors stay parked and others without memory, or half-filled, are in their place.
+Call this between two steps of the worker, never while one runs.
 """
 
 import logging
@@ -13,10 +14,9 @@ log = logging.getLogger(__name__)
 
 def heal(model: nn.Module) -> bool:
     """Put parked tensors back. Whether there were any."""
-    if not any(parameter.is_meta for parameter in model.parameters()):
-        return False
     from vllm.model_executor.model_loader.reload import layerwise
 
+    healed = False
     for layer in model.modules():
         info = layerwise.LAYERWISE_INFO.get(layer)
         if info is None or not info.can_load():
@@ -24,5 +24,7 @@ def heal(model: nn.Module) -> bool:
         if info.kernel_tensors is not None:
             layerwise._place_kernel_tensors(layer, info)
         info.reset()
-    log.warning("weightrollout: a reload that somebody had begun was undone")
-    return True
+        healed = True
+    if healed:
+        log.warning("weightrollout: a reload that somebody had begun was undone")
+    return healed

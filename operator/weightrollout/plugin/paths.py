@@ -87,6 +87,10 @@ class Flip(Path):
         _check_memory(self.subject)
         self._exchange = _loaded(self.subject, self.region, self.process)
 
+    def guard(self) -> None:
+        if name := self._exchange.missing():
+            raise PathError("PlanStale", f"{name} is gone from its layer")
+
     def apply(self) -> None:
         self._replaced += self._exchange.apply()
 

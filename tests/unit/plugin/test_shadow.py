@@ -112,6 +112,29 @@ def test_large_tensor_that_no_checkpoint_fills_is_refused(monkeypatch: pytest.Mo
         _exchange(birth, without)
 
 
+def test_tensors_that_somebody_exchanges_after_the_preparation_are_filled_all_the_same() -> None:
+    """A reload that failed parks the live tensors; they are put back before the pause."""
+    model, birth = _live(A)
+    for module in model.modules():
+        for name, parked in list(module.named_parameters(recurse=False)):
+            module.register_parameter(name, torch.nn.Parameter(parked.to("meta"), False))
+            module.__dict__.setdefault("parked", {})[name] = parked
+    exchange = _exchange(birth, B)
+    for module in model.modules():
+        for name, parked in module.__dict__.pop("parked", {}).items():
+            module.register_parameter(name, parked)
+    exchange.apply()
+    assert _same(quirks.answer(model), quirks.answer(quirks.fresh(B)))
+
+
+def test_tensor_that_is_gone_at_the_pause_is_named_before_anything_changes() -> None:
+    model, birth = _live(A)
+    exchange = _exchange(birth, B)
+    assert exchange.missing() == ""
+    del model.norm
+    assert exchange.missing() == "norm"
+
+
 def test_replaced_modules_can_be_freed() -> None:
     model, birth = _live(A)
     gone = [thing for thing in birth.things.values() if thing.live() is model.up]
