@@ -35,7 +35,7 @@ from weightrollout.handover.records import (
     Receipt,
     UpdateInfo,
 )
-from weightrollout.plugin import adapters, exit_watch, registration, report
+from weightrollout.plugin import adapters, answers, exit_watch, registration, report
 from weightrollout.plugin.cores import spare_cores
 from weightrollout.plugin.heal import heal
 from weightrollout.plugin.paths import PATHS, PathError
@@ -87,14 +87,17 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
         self._ready: dict[str, Ready] = {}  # by session, all of one transaction
         self._active: LoadPath | None = None
         self._sides: dict[str, Side] = {}
-        self._announce()
+        try:
+            self._announce()
+        except Exception:  # whatever it is, such as a volume that cannot be written: it serves
+            log.exception("weightrollout: no report was written, so this engine cannot be swapped")
         exit_watch.watch(self._handover, vllm_config.instance_id)
 
     # -- at load ----------------------------------------------------------------------------
 
     def _announce(self) -> None:
         """Write the report. An engine that cannot be swapped says why, and serves."""
-        self._remove_old_answers()
+        answers.remove_old(self._handover, self._rank)
         refusal = ("", "")
         try:
             why = registration.untested()
@@ -123,19 +126,6 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
             refusal=refusal,
         )
         records.write(files.report(self._handover, self._rank), found)
-
-    def _remove_old_answers(self) -> None:
-        """Of this rank, by earlier processes: the other ranks remove their own."""
-        self._handover.mkdir(parents=True, exist_ok=True)
-        if self._rank == 0:
-            files.exit_request(self._handover).unlink(missing_ok=True)
-        for pattern in (
-            f"report-rank{self._rank}.json",
-            f"prepared-*-rank{self._rank}.json",
-            f"receipt-*-rank{self._rank}.json",
-        ):
-            for path in self._handover.glob(pattern):
-                path.unlink(missing_ok=True)
 
     # -- calls ------------------------------------------------------------------------------
 

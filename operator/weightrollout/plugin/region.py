@@ -64,8 +64,8 @@ class Region:
         """`facts`: by name, of all tensors that the plan's blocks hold. Raises RegionError."""
         index = _index(folder, digest)
         mine = [image for image in index.ranks if image.rank == plan.rank]
-        if len(mine) != 1 or [block.parameter for block in mine[0].blocks] != [
-            block.parameter for block in plan.blocks
+        if len(mine) != 1 or [(block.parameter, block.bytes) for block in mine[0].blocks] != [
+            (block.parameter, block.bytes) for block in plan.blocks
         ]:
             raise RegionError("ImageMismatch", f"{folder.name} holds another model's tensors")
         self._plan = plan

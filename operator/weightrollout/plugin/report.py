@@ -3,6 +3,7 @@
 What cannot be found out is None: the agent refuses it, it does not guess.
 """
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from weightrollout.handover.fields import file_fields
 from weightrollout.handover.records import DraftReport, EngineReport, LoadPlan, TensorFact
 from weightrollout.plugin import memory
 from weightrollout.weights import digest
+
+log = logging.getLogger(__name__)
 
 
 def report_of(
@@ -28,6 +31,15 @@ def report_of(
 ) -> EngineReport:
     import vllm
 
+    folder = model_folder(vllm_config.model_config)
+    hashes = digest.metadata_hashes(folder) if folder is not None else {}
+    if not hashes and not refusal[0]:
+        refusal = (
+            "ModelFilesUnknown",
+            f"nobody can tell with which config and tokenizer {vllm_config.model_config.model} was"
+            " started: start the engine with a folder, or with a name whose files vLLM keeps in the"
+            " Hugging Face cache",
+        )
     return EngineReport(
         rank=rank,
         world_size=world_size,
@@ -36,7 +48,7 @@ def report_of(
         engine_version=vllm.__version__,
         plugin_version=weightrollout.__version__,
         model=str(vllm_config.model_config.model),
-        file_hashes=_file_hashes(vllm_config),
+        file_hashes=hashes,
         quantisation=vllm_config.model_config.quantization or "",
         eplb=_flag(vllm_config, "parallel_config", "enable_eplb"),
         kv_connector=_kv_connector(vllm_config),
@@ -48,7 +60,7 @@ def report_of(
         plan=plan,
         refusal_reason=refusal[0],
         refusal_message=refusal[1],
-        file_fields=_file_fields(vllm_config),
+        file_fields=file_fields(folder) if folder is not None else {},
     )
 
 
@@ -73,14 +85,23 @@ def free_bytes(vllm_config: Any) -> int | None:
     return max(0, available - (vllm_config.cache_config.kv_cache_memory_bytes or 0))
 
 
-def _file_hashes(vllm_config: Any) -> dict[str, str]:
-    folder = Path(vllm_config.model_config.model)
-    return digest.metadata_hashes(folder) if folder.is_dir() else {}
+def model_folder(model_config: Any) -> Path | None:
+    """What the engine was started with. A name of the Hugging Face hub is looked up where vLLM has put
+    it, without a network; None: it is not there."""
+    folder = Path(model_config.model)
+    if folder.is_dir():
+        return folder
+    try:
+        from huggingface_hub import snapshot_download  # vLLM's own
 
-
-def _file_fields(vllm_config: Any) -> dict[str, dict[str, str]]:
-    folder = Path(vllm_config.model_config.model)
-    return file_fields(folder) if folder.is_dir() else {}
+        return Path(
+            snapshot_download(
+                str(model_config.model), revision=model_config.revision, local_files_only=True
+            )
+        )
+    except Exception as error:
+        log.warning("weightrollout: %s is not in the cache: %s", model_config.model, error)
+        return None
 
 
 def _speculative(vllm_config: Any) -> str:

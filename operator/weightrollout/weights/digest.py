@@ -64,8 +64,12 @@ def matches(name: str, patterns: tuple[str, ...]) -> bool:
 
 
 def metadata_hashes(folder: Path) -> dict[str, str]:
-    """File name -> sha256 hex of all that an engine reads at its start (EngineReport.file_hashes)."""
-    return {name: sha256_of(folder / name) for name in matching_files(folder, METADATA)}
+    """File name -> sha256 hex of all that an engine reads at its start (EngineReport.file_hashes).
+
+    An engine follows links, so this does: a folder of the Hugging Face cache is nothing else.
+    """
+    names = (each.name for each in folder.iterdir() if matches(each.name, METADATA))
+    return {name: sha256_of(folder / name) for name in sorted(names) if (folder / name).is_file()}
 
 
 def digest_from_sums(sums: Mapping[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ import torch
 import quirks
 from weightrollout.plugin.birth import Birth
 from weightrollout.plugin.inplace import source
+from weightrollout.plugin.paths import Direct, PathError
 from weightrollout.plugin.recording import Given, Record
 from weightrollout.plugin.subject import Subject
 from weightrollout.plugin.tracing import Filling, Piece, coverage
@@ -67,6 +69,40 @@ def test_plain_model_is_filled_in_place_casts_included() -> None:
     fresh.load_weights(iter(b.items()))
     assert torch.equal(model.qkv.weight, fresh.qkv.weight)
     assert torch.equal(model.norm, fresh.norm)
+
+
+def _direct(subject: Subject, weights: dict[str, torch.Tensor]) -> Direct:
+    region: Any = SimpleNamespace(tensors=lambda: iter(weights.items()))
+    path = Direct(subject, region, lambda model: None)
+    path.prepare()
+    return path
+
+
+def test_copies_that_were_prepared_arrive() -> None:
+    model, weights = Plain(), _weights(2)
+    path = _direct(_subject(model, _weights(1)), weights)
+    path.guard()
+    path.apply()
+    assert torch.equal(model.norm, weights["norm"].float())
+    assert torch.equal(model.qkv.weight, torch.cat([weights[part] for part in "qkv"]))
+
+
+def test_tensor_that_was_exchanged_since_the_plan_was_made_stops_the_copies() -> None:
+    model = Plain()
+    path = _direct(_subject(model, _weights(1)), _weights(2))
+    model.norm = torch.nn.Parameter(torch.ones(4), requires_grad=False)
+    with pytest.raises(PathError, match=r"PlanStale.*norm"):
+        path.guard()
+    assert model.norm.tolist() == [1, 1, 1, 1]
+
+
+def test_tensor_whose_memory_moved_since_the_plan_was_made_stops_the_copies() -> None:
+    model = Plain()
+    path = _direct(_subject(model, _weights(1)), _weights(2))
+    model.qkv.weight.data = torch.ones_like(model.qkv.weight.data)
+    with pytest.raises(PathError, match="PlanStale"):
+        path.guard()
+    assert bool((model.qkv.weight == 1).all())
 
 
 def test_bytes_that_were_shuffled_in_place_after_loading_are_noticed() -> None:

@@ -28,9 +28,11 @@ PLAN = LoadPlan(0, PAGE, (Block("w", 0, 24, "flip", (Piece("w", 0, 0, 24),)),))
 BYTES = torch.arange(6, dtype=torch.float32).numpy().tobytes()
 
 
-def staged(folder: Path, *, digest: str = DIGEST, size: int = PAGE, name: str = "w") -> Path:
+def staged(
+    folder: Path, *, digest: str = DIGEST, size: int = PAGE, name: str = "w", block: int = 24
+) -> Path:
     files.rank_image(folder, 0).write_bytes(BYTES + bytes(size - len(BYTES)))
-    sums = (BlockSum(name, 24, zlib.crc32(BYTES)),)
+    sums = (BlockSum(name, block, zlib.crc32(BYTES)),)
     index = ImageIndex(digest, PLAN.plan_id(), (RankImage(0, size, sums),))
     records.write(folder / files.INDEX, index)
     return folder
@@ -67,6 +69,7 @@ def test_what_a_loader_writes_never_reaches_the_volume(tmp_path: Path) -> None:
         ({"digest": "sha256:" + "b" * 64}, "ImageMismatch"),
         ({"size": 2 * PAGE}, "ImageMismatch"),
         ({"name": "another"}, "ImageMismatch"),
+        ({"block": 12}, "ImageMismatch"),  # the right names with another shape
     ],
 )
 def test_another_image_than_announced_is_refused(

@@ -101,6 +101,16 @@ def test_link_that_leaves_the_folder_is_refused(tmp_path: Path) -> None:
         digest.matching_files(folder)
 
 
+def test_what_an_engine_reads_is_looked_at_through_links_wherever_they_lead(tmp_path: Path) -> None:
+    """A folder of the Hugging Face cache is links to blobs."""
+    folder, blob = tmp_path / "snapshot", tmp_path / "blob"
+    folder.mkdir()
+    blob.write_text("{}")
+    (folder / "config.json").symlink_to(blob)
+    (folder / "tokenizer.json").symlink_to(tmp_path / "nowhere")
+    assert digest.metadata_hashes(folder) == {"config.json": digest.sha256_of(blob)}
+
+
 def test_link_inside_the_folder_is_followed_as_a_mounted_config_map_needs(tmp_path: Path) -> None:
     (tmp_path / "..data").mkdir()
     (tmp_path / "..data" / "config.json").write_text("{}")
