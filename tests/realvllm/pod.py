@@ -20,6 +20,7 @@ from realvllm.client import Answers, Client
 from realvllm.control import CALL_S
 from realvllm.engine import RealEngine
 from realvllm.halting.halts import VARIABLE, Halts
+from weightrollout.handover import files
 from weightrollout.wire.agent import agent_pb2 as pb
 
 #: A restart of the engine on a busy machine, and a swap.
@@ -95,12 +96,13 @@ class RealPod(Pod):
         client = Client(self.running.http_url, str(self.running.launch.model))
         return await client.answers(deadline_s=CALL_S)
 
-    def litter(self) -> list[str]:
-        """What has no reader in the two volumes: temporary files, and what the newest swap did not leave."""
+    def litter(self, txn: str) -> list[str]:
+        """What has no reader in the two volumes: temporary files, and answers to others than the newest swap."""
         hidden = [path for folder in (self.staging, self.handover) for path in folder.rglob(".*")]
         answers = [*self.handover.glob("prepared-*"), *self.handover.glob("receipt-*")]
-        newest = {path.name.split("-rank")[0].partition("-")[2] for path in answers}
-        return sorted(map(str, hidden)) + (sorted(newest) if len(newest) > 1 else [])
+        old = [path for path in answers if files.safe(txn) not in path.name]
+        images = list((self.staging / files.IMAGES).iterdir())
+        return [str(path) for path in (*hidden, *old, *images[len(self.checkpoints) :])]
 
 
 def _is_settled(state: pb.AgentState) -> bool:

@@ -12,7 +12,6 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Final
 
 import aiohttp
@@ -24,7 +23,7 @@ from realvllm.client import Answer, Answers, Client, Refused, difference
 from realvllm.control import CALL_S
 from realvllm.engine import engine
 from realvllm.families import FAMILIES
-from realvllm.halting import PREPARE, UPDATE
+from realvllm.halting import FOREIGN, PREPARE, UPDATE
 from realvllm.halting.agent import after, before
 from realvllm.pod import (
     CORE,
@@ -36,9 +35,12 @@ from realvllm.pod import (
     kept,
     real_pod,
 )
-from realvllm.tiny import Pair
+from weightrollout.api.swap import Outcome
+from weightrollout.handover import files
 from weightrollout.swap.records import Step
 
+#: What the plugin prints when it obeys.
+ENDS: Final = "weightrollout: this engine ends"
 AGENT: Final = "agent"
 SERVER: Final = "server"
 #: Where an agent can be killed without a restart of the engine, which would take half a minute.
@@ -106,6 +108,13 @@ class Ground:
     first: dict[str, Answer]  # to the long prompt
     serves: str = "a"
 
+    def other(self) -> str:
+        return "b" if self.serves == "a" else "a"
+
+    def log(self) -> str:
+        """What the engine printed since its first start."""
+        return self.pod.running.log.read_text(errors="replace")
+
     def kill(self, victim: str) -> None:
         running = self.pod.running
         if victim == SERVER:
@@ -115,7 +124,7 @@ class Ground:
 
     async def strike(self, victim: str, place: str) -> None:
         """Swap to the other version, kill at the place, and see what becomes of it."""
-        pod, to = self.pod, "b" if self.serves == "a" else "a"
+        pod, to = self.pod, self.other()
         instance = (await pod.settled()).engine.instance
         async with self.asked():
             pod.halts.arm(place)
@@ -138,7 +147,7 @@ class Ground:
         await pod.bring(to)
         self.serves = to
         await self.holds(pod.weights(to).version)
-        assert pod.litter() == []
+        assert pod.litter((await pod.settled()).transaction.txn) == []
 
     async def holds(self, claimed: str) -> None:
         """What the pod says that it holds is what it answers with."""
@@ -166,17 +175,19 @@ async def first_answers(client: Client) -> tuple[Answers, Answer]:
     return await client.answers(deadline_s=CALL_S), first
 
 
-@asynccontextmanager
-async def ground(tmp_path: Path) -> AsyncIterator[Ground]:
-    pair: Pair = tiny.pair(FAMILIES["qwen3_tied"])
-    async with engine(tmp_path / "b", pair.b.launch("")) as running:
+@pytest.fixture(scope="module")
+async def here(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ground]:
+    """One pod for all: a start takes half a minute."""
+    folder = tmp_path_factory.mktemp("pod")
+    pair = tiny.pair(FAMILIES["qwen3_tied"])
+    async with engine(folder / "b", pair.b.launch("")) as running:
         of_b, first_of_b = await first_answers(Client(running.http_url, str(pair.b.target)))
-    launch = replace(pair.a.launch(), environment=halts_in(tmp_path))
+    launch = replace(pair.a.launch(), environment=halts_in(folder))
     checkpoints = {"a": pair.a.target, "b": pair.b.target}
     async with (
-        engine(tmp_path / "a", launch) as running,
+        engine(folder / "a", launch) as running,
         kept(running),
-        real_pod(tmp_path, running, checkpoints) as pod,
+        real_pod(folder, running, checkpoints) as pod,
     ):
         of_a, first_of_a = await first_answers(Client(running.http_url, str(pair.a.target)))
         first = {"a": first_of_a, "b": first_of_b}
@@ -185,21 +196,53 @@ async def ground(tmp_path: Path) -> AsyncIterator[Ground]:
         yield Ground(pod, {"a": of_a, "b": of_b}, first)
 
 
-async def test_agent_that_is_killed_finds_the_way_to_right_weights(tmp_path: Path) -> None:
-    """The engine lives on: no swap needs a restart."""
-    async with ground(tmp_path) as here:
-        instance = (await here.pod.settled()).engine.instance
-        for place in AGENT_DIES:
-            print("killed: agent at", place, flush=True)
-            await here.strike(AGENT, place)
-        assert (await here.pod.settled()).engine.instance == instance
-
-
-@pytest.mark.parametrize("half", [0, 1])
-async def test_engine_that_is_killed_starts_again_and_is_brought_to_right_weights(
-    tmp_path: Path, half: int
+@pytest.mark.parametrize("place", AGENT_DIES)
+async def test_agent_that_is_killed_finds_the_way_to_right_weights(
+    here: Ground, place: str
 ) -> None:
-    async with ground(tmp_path) as here:
-        for victim, place in CHOSEN[half::2]:
-            print("killed:", victim, "at", place, flush=True)
-            await here.strike(victim, place)
+    """The engine lives on: no swap needs a restart."""
+    instance = (await here.pod.settled()).engine.instance
+    await here.strike(AGENT, place)
+    assert (await here.pod.settled()).engine.instance == instance
+
+
+@pytest.mark.parametrize("moment", ["at Init", "when it is prepared"])
+async def test_reload_that_somebody_else_lost_halfway_does_not_spoil_the_swap(
+    here: Ground, moment: str
+) -> None:
+    pod, to = here.pod, here.other()
+    if moment == "at Init":
+        pod.halts.arm(FOREIGN)
+        ended = await pod.attempt(to)
+    else:
+        pod.halts.arm(after(Step.PREPARED))
+        swapping = asyncio.create_task(pod.attempt(to))
+        await eventually(pod.halts.is_reached, SETTLES_S, "it is prepared")
+        pod.halts.arm(FOREIGN)
+        ended = await swapping
+    assert not pod.halts.is_armed(), "nobody reloaded"
+    assert ended is not None
+    assert ended.outcome == Outcome.COMMITTED, ended
+    here.serves = to
+    await here.holds(pod.weights(to).version)
+
+
+async def test_engine_that_is_asked_to_end_ends_whole_and_is_brought_back(here: Ground) -> None:
+    """By the request in the handover volume: the plugin hears it before the agent would call Shutdown."""
+    pod = here.pod
+    instance = (await pod.settled()).engine.instance
+    processes, told = set(pod.running.processes()), here.log().count(ENDS)
+    assert await pod.restart_engine(here.serves) == instance
+    await pod.until(lambda it: it.engine.instance not in ("", instance))
+    assert here.log().count(ENDS) == told + 1
+    assert processes.isdisjoint(pod.running.processes())
+    assert not files.exit_request(pod.handover).exists()
+    await pod.bring(here.serves)
+    await here.holds(pod.weights(here.serves).version)
+
+
+@pytest.mark.parametrize(("victim", "place"), CHOSEN)
+async def test_engine_that_is_killed_starts_again_and_is_brought_to_right_weights(
+    here: Ground, victim: str, place: str
+) -> None:
+    await here.strike(victim, place)

@@ -43,6 +43,13 @@ class Halts:
             while self._reached.exists():  # noqa: ASYNC110 - another process takes it away
                 await asyncio.sleep(_LOOK_S)
 
+    def passes(self, point: str) -> bool:
+        """Whether the test wants something to happen here, once. Nobody stops."""
+        mine = self._is_mine(point)
+        if mine:
+            self._reached.unlink(missing_ok=True)
+        return mine
+
     def _is_mine(self, point: str) -> bool:
         try:
             if self._armed.read_text() != point:
@@ -55,11 +62,16 @@ class Halts:
     # -- in the test ------------------------------------------------------------------------
 
     def arm(self, point: str) -> None:
+        """Whoever stopped at the one before goes on."""
         self._armed.parent.mkdir(parents=True, exist_ok=True)
-        self._reached.unlink(missing_ok=True)
         new = self._armed.with_name("new")
         new.write_text(point)
         new.rename(self._armed)
+        self._reached.unlink(missing_ok=True)
+
+    def is_armed(self) -> bool:
+        """Nobody has come by yet."""
+        return self._armed.exists()
 
     def is_reached(self) -> bool:
         return self._reached.exists()
