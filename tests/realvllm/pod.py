@@ -123,6 +123,7 @@ async def real_pod(
         f"--engine-http={running.http_url}",
         f"--staging={launch.staging}",
         f"--handover={launch.handover}",
+        "--alone-after-seconds=1000000",  # the test is its operator
     )
     halts = Halts(folder / "halts")
     agent = AgentProcess(flags, folder / "agent.log", halts_in(folder), "realvllm.halting.agent")

@@ -19,7 +19,7 @@ def model(*adapters: int) -> Any:
 
 
 def test_engine_without_adapters_is_swapped() -> None:
-    assert refusal(WITHOUT, SimpleNamespace()) == ("", "")  # type: ignore[arg-type]
+    assert refusal(WITHOUT, SimpleNamespace()) == ("", "")
     assert refusal(WITH, model()) == ("", "")
 
 
@@ -30,4 +30,4 @@ def test_loaded_adapters_are_counted_and_refused() -> None:
 
 
 def test_engine_that_does_not_tell_its_adapters_is_refused() -> None:
-    assert refusal(WITH, SimpleNamespace())[0] == "LorasUnknown"  # type: ignore[arg-type]
+    assert refusal(WITH, SimpleNamespace())[0] == "LorasUnknown"
