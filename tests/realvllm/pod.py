@@ -1,7 +1,7 @@
 """A real engine that is kept alive, with the product's agent beside it: one pod without Kubernetes.
 
 async with engine(folder / "a", launch) as running, kept(running), real_pod(folder, running, checkpoints) as pod:
-    await pod.hello(); await pod.bring("b"); running.kill_one(CORE); await pod.bring("b")
+    await pod.hello(); await pod.converge("b"); running.kill_one(CORE); await pod.converge("b")
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class RealPod(Pod):
         """No transaction runs and the engine answers."""
         return await self.until(_is_settled)
 
-    async def bring(self, name: str) -> None:
+    async def converge(self, name: str) -> None:
         """What the operator does until the pod serves these weights, proven."""
 
         async def serves() -> bool:

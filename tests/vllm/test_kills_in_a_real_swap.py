@@ -12,6 +12,7 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Final
 
 import aiohttp
@@ -144,7 +145,7 @@ class Ground:
                 await pod.until(lambda it: it.engine.instance not in ("", instance))
             claimed = await pod.settled()
         await self.holds(claimed.serving.version)
-        await pod.bring(to)
+        await pod.converge(to)
         self.serves = to
         await self.holds(pod.weights(to).version)
         assert pod.litter((await pod.settled()).transaction.txn) == []
@@ -175,14 +176,13 @@ async def first_answers(client: Client) -> tuple[Answers, Answer]:
     return await client.answers(deadline_s=CALL_S), first
 
 
-@pytest.fixture(scope="module")
-async def here(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ground]:
-    """One pod for all: a start takes half a minute."""
-    folder = tmp_path_factory.mktemp("pod")
-    pair = tiny.pair(FAMILIES["qwen3_tied"])
+@asynccontextmanager
+async def ground(folder: Path, family: str) -> AsyncIterator[Ground]:
+    pair = tiny.pair(FAMILIES[family])
     async with engine(folder / "b", pair.b.launch("")) as running:
         of_b, first_of_b = await first_answers(Client(running.http_url, str(pair.b.target)))
-    launch = replace(pair.a.launch(), environment=halts_in(folder))
+    launch = pair.a.launch()
+    launch = replace(launch, environment={**launch.environment, **halts_in(folder)})
     checkpoints = {"a": pair.a.target, "b": pair.b.target}
     async with (
         engine(folder / "a", launch) as running,
@@ -194,6 +194,13 @@ async def here(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ground
         assert difference([first_of_a], [first_of_b]) > 10 * NEAR
         await pod.hello()
         yield Ground(pod, {"a": of_a, "b": of_b}, first)
+
+
+@pytest.fixture(scope="module")
+async def here(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ground]:
+    """One pod for all: a start takes half a minute."""
+    async with ground(tmp_path_factory.mktemp("pod"), "qwen3_tied") as made:
+        yield made
 
 
 @pytest.mark.parametrize("place", AGENT_DIES)
@@ -237,7 +244,7 @@ async def test_engine_that_is_asked_to_end_ends_whole_and_is_brought_back(here: 
     assert here.log().count(ENDS) == told + 1
     assert processes.isdisjoint(pod.running.processes())
     assert not files.exit_request(pod.handover).exists()
-    await pod.bring(here.serves)
+    await pod.converge(here.serves)
     await here.holds(pod.weights(here.serves).version)
 
 
