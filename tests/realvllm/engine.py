@@ -77,7 +77,9 @@ class RealEngine:
         command = (str(venv.python()), "-m", "vllm.entrypoints.cli.main")
         self._process = start_process(
             Command(
-                (*command, *arguments(self.launch, self.ports)), {**ours, name: value}, self.log
+                (*command, *arguments(self.launch, self.ports)),
+                {**ours, name: value},
+                self.log,
             )
         )
         self._watch = Watch.over(self.pid, self.mark)

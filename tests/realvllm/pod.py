@@ -18,7 +18,7 @@ from localcluster.waiting import eventually
 from onepod import AgentProcess, Pod, Refusal, channel_to
 from realvllm.client import Answers, Client
 from realvllm.control import CALL_S
-from realvllm.engine import RealEngine
+from realvllm.engine import EngineNotStarted, RealEngine
 from realvllm.halting.halts import VARIABLE, Halts
 from weightrollout.handover import files
 from weightrollout.wire.agent import agent_pb2 as pb
@@ -48,7 +48,8 @@ async def kept(running: RealEngine) -> AsyncIterator[None]:
 async def _keep(running: RealEngine) -> None:
     while True:
         await running.exit_code(deadline_s=None)
-        await running.restart()
+        with suppress(EngineNotStarted):  # it is tried again; whoever waits for it has a deadline
+            await running.restart()
 
 
 @dataclass
