@@ -6,6 +6,7 @@ versions of vLLM a behaviour was seen by `seen`. No test knows a subject's name.
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from frontend.binary import FetchFailed, frontend_binary
 from frontend.process import frontend_process
 from realvllm import families, plugins, tiny
 from realvllm.engine import engine
-from realvllm.launch import Launch
+from realvllm.launch import WITHOUT_AMX, Launch
 from simulator.process import engine_process
 
 OURS: Final = "weightrollout"
@@ -41,7 +42,6 @@ class Can(StrEnum):
     BE_SLOW = "be told how long an update takes"
     DRAIN = "be given time for running requests after SIGTERM"
     DRAFT = "be started with a speculative draft model"
-    FREEZE = "tell how many requests wait in a pause"
     MANAGE_ITS_ENGINE = "be started so that its frontend manages the engine"
     RENAME_ITS_SERVICE = "serve vllm.Control under another name"
     RUN_UNMANAGED = "be started so that its frontend does not manage the engine"
@@ -49,6 +49,7 @@ class Can(StrEnum):
     SPLIT_RANKS = "be started with several ranks"
     TELL_LOGPROBS = "tell how likely its tokens were"
     USE_OTHER_BACKENDS = "be started with another transfer backend, or none"
+    WRITE_FILES = "write reports, prepared files and receipts: it is vLLM's own reload"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ def real_pair() -> Pair:
 
 
 def real_launch(checkpoint: Path, backend: str) -> Launch:
-    return Launch(checkpoint, backend, max_model_tokens=CONTEXT_TOKENS)
+    return Launch(checkpoint, backend, flags=WITHOUT_AMX, max_model_tokens=CONTEXT_TOKENS)
 
 
 @asynccontextmanager
@@ -139,6 +140,9 @@ class RealStarts:
         vllm: str = STARTED_WITH,
         unmanaged: bool = True,
         update_seconds: float = 0.0,
+        speculative: str = "",
+        draft: Path | None = None,
+        drain_seconds: float = 0.0,
         **cannot: object,
     ) -> AsyncIterator[EngineUnderTest]:
         """Skips, with the reason, what a real engine on this machine is not or cannot."""
@@ -150,13 +154,23 @@ class RealStarts:
             pytest.skip("`vllm serve` does not let its frontend manage the engine")
         if update_seconds and self.subject is not VLLM:
             pytest.skip("the product's plugin takes no longer than it must")
-        if backend is None:
+        flags: tuple[str, ...] = ()
+        if speculative:
+            flags += ("--speculative-config", _speculation(speculative, draft))
+        if drain_seconds:
+            flags += ("--shutdown-timeout", str(int(drain_seconds)))
+        if backend is None and not flags:
             await self.shared.settle(self.pair.a)
             self.shared.weights.update_seconds = update_seconds
             yield self.shared
         else:
-            async with real(self.folder, real_launch(self.pair.a, backend)) as fresh:
+            wanted = real_launch(self.pair.a, self.subject.backend if backend is None else backend)
+            async with real(self.folder, replace(wanted, flags=(*wanted.flags, *flags))) as fresh:
                 yield fresh
+
+
+def _speculation(method: str, draft: Path | None) -> str:
+    return json.dumps({"method": method, "num_speculative_tokens": 2, "model": str(draft)})
 
 
 _CANNOT: Final = {
@@ -184,10 +198,12 @@ _REAL: Final = frozenset(
     {
         Can.ANSWER_BY_WEIGHTS,
         Can.BE_SLOW,
-        Can.FREEZE,
+        Can.DRAFT,
+        Can.DRAIN,
         Can.RUN_UNMANAGED,
         Can.TELL_LOGPROBS,
         Can.USE_OTHER_BACKENDS,
+        Can.WRITE_FILES,
     }
 )
 SIMULATOR: Final = Subject(
@@ -205,7 +221,7 @@ FRONTEND: Final = Subject(
     obtain=_obtain_frontend,
 )
 #: vLLM with its own reload.
-VLLM: Final = Subject("vllm", frozenset({STARTED_WITH}), _REAL, backend=STOCK)
+VLLM: Final = Subject("vllm", frozenset({STARTED_WITH}), _REAL - {Can.WRITE_FILES}, backend=STOCK)
 #: vLLM with the product's plugin, which takes no longer than it must.
 PLUGIN: Final = Subject("vllm-plugin", frozenset({STARTED_WITH}), _REAL - {Can.BE_SLOW})
 

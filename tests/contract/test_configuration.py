@@ -7,7 +7,7 @@ import grpc
 import pytest
 
 from contract.subjects import Can, Pair, StartEngine, Subject, needs, seen
-from contract.under_test import CALL_S, EngineUnderTest, eventually
+from contract.under_test import CALL_S, EngineUnderTest
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
 from weightrollout.engine.vllm_grpc import VllmGrpc
 from weightrollout.wire.vllm import control_pb2 as pb
@@ -22,8 +22,15 @@ async def test_engine_tells_what_it_is(engine: EngineUnderTest, subject: Subject
     info = await engine.control.info(deadline_s=CALL_S)
     assert info.engine_version.startswith("0.")
     assert info.transfer_backend == subject.backend
-    assert info.instance == engine.reports()[0].instance
-    assert await engine.control.model(deadline_s=CALL_S) == engine.reports()[0].model
+    assert info.instance
+    assert info.world_size == 1
+
+
+@needs(Can.WRITE_FILES)
+async def test_report_is_of_the_process_that_answers(engine: EngineUnderTest) -> None:
+    [report] = engine.reports()
+    assert report.instance == (await engine.control.info(deadline_s=CALL_S)).instance
+    assert report.model == await engine.control.model(deadline_s=CALL_S)
 
 
 @needs(Can.USE_OTHER_BACKENDS)
@@ -42,6 +49,7 @@ async def test_every_transfer_call_is_refused_before_its_payload_is_read(
         control = engine.control
         for call in (
             control.init_transfer(b"no JSON", deadline_s=CALL_S),
+            control.start_draft_update(deadline_s=CALL_S),
             control.update(b"no JSON", deadline_s=CALL_S),
             control.finish_update(" ", deadline_s=CALL_S),
         ):
@@ -149,12 +157,13 @@ async def test_wake_up_of_an_unknown_tag_is_ok_and_wakes_nothing(sleeper: Engine
     assert not await sleeping(sleeper)
 
 
-@needs(Can.SLEEP, Can.FREEZE)
+@needs(Can.SLEEP)
 async def test_sleep_queues_new_requests_whatever_its_mode(sleeper: EngineUnderTest) -> None:
     request = pb.SleepRequest(level=0, mode=pb.PAUSE_MODE_ABORT)
     await sleeper.call("Sleep", request, pb.SleepResponse)
     prompt = asyncio.create_task(sleeper.complete("anyone awake?"))
-    await eventually(sleeper.busy)
+    await sleeper.hears()
+    assert not prompt.done()
     await sleeper.call("WakeUp", pb.WakeUpRequest(tags=["scheduling"]), pb.WakeUpResponse)
     assert await prompt
 

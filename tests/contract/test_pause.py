@@ -5,7 +5,7 @@ import asyncio
 import grpc
 import pytest
 
-from contract.oracle import CACHED_PROMPT, ENDLESS, PROMPT
+from contract.oracle import CACHED_PROMPT, ENDLESS, LONGEST, PROMPT
 from contract.subjects import Can, Pair, StartEngine, needs, seen
 from contract.under_test import CALL_S, EngineUnderTest, eventually
 from weightrollout.api.spec import PauseMode
@@ -27,7 +27,7 @@ async def paused_in_mid_answer(
     third = asyncio.Event()
 
     async def read() -> None:
-        async for token, end in engine.stream(PROMPT, 100):
+        async for token, end in engine.stream(PROMPT, LONGEST):
             tokens.extend([token] if token else [])
             ends.append(end)
             if len(tokens) >= 3:
@@ -46,7 +46,7 @@ async def test_keep_freezes_running_requests_until_resume(engine: EngineUnderTes
     assert (await engine.inference.load(deadline_s=CALL_S)).running == 1
     await engine.resume()
     await asyncio.wait_for(reader, CALL_S)
-    assert len(tokens) == 100
+    assert len(tokens) == LONGEST
 
 
 @needs(Can.ANSWER_BY_WEIGHTS)
@@ -93,11 +93,11 @@ async def test_unknown_mode_is_refused(engine: EngineUnderTest) -> None:
 
 @needs(Can.ANSWER_BY_WEIGHTS)
 async def test_wait_pause_returns_when_the_last_request_ended(engine: EngineUnderTest) -> None:
-    prompt = asyncio.create_task(engine.tokens(PROMPT, 50))
+    prompt = asyncio.create_task(engine.tokens(PROMPT, LONGEST))
     await eventually(engine.busy)
     await pause_raw(engine, pb.PAUSE_MODE_WAIT)
     assert not await engine.busy()
-    assert len(await prompt) == 50
+    assert len(await prompt) == LONGEST
 
 
 async def test_wait_pause_blocks_resume_until_its_call_is_cancelled(
@@ -130,20 +130,42 @@ async def test_new_requests_wait_in_an_abort_pause_before_0_33(start_engine: Sta
     async with start_engine(vllm="0.32") as engine:
         await engine.pause(PauseMode.ABORT)
         prompt = asyncio.create_task(engine.complete(PROMPT))
-        await eventually(engine.busy)
+        await engine.hears()
+        assert not prompt.done()
         await engine.resume()
         assert await prompt
 
 
-@needs(Can.FREEZE)
 async def test_new_requests_wait_in_a_keep_pause(engine: EngineUnderTest) -> None:
     await engine.pause(PauseMode.KEEP)
     prompt = asyncio.create_task(engine.complete(PROMPT))
-    await eventually(engine.busy)
-    load = await engine.inference.load(deadline_s=CALL_S)
-    assert (load.running, load.waiting) == (0, 1)
+    await engine.hears()
+    assert not prompt.done()
     await engine.resume()
     assert await prompt
+
+
+async def test_metrics_stand_still_in_a_keep_pause(engine: EngineUnderTest) -> None:
+    """A request that is frozen counts as running, and one that arrived since does not count."""
+    reader, tokens, _ = await paused_in_mid_answer(engine, PauseMode.KEEP)
+    late = asyncio.create_task(engine.complete(PROMPT))
+    await engine.hears()
+    load = await engine.inference.load(deadline_s=CALL_S)
+    assert (load.running, load.waiting) == (1, 0)
+    await engine.resume()
+    assert await late
+    await reader
+    assert len(tokens) == LONGEST
+
+
+async def test_abort_pause_leaves_no_request_in_the_metrics(engine: EngineUnderTest) -> None:
+    reader, _, _ = await paused_in_mid_answer(engine, PauseMode.ABORT)
+    await reader
+
+    async def idle() -> bool:
+        return not await engine.busy()
+
+    await eventually(idle)
 
 
 async def test_request_whose_client_left_does_not_keep_the_engine_busy(

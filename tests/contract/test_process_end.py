@@ -44,6 +44,7 @@ async def test_shutdown_is_unknown_before_0_32(start_engine: StartEngine) -> Non
             await engine.control.shutdown(deadline_s=CALL_S)
 
 
+@needs(Can.WRITE_FILES)
 async def test_exit_request_ends_the_engine_it_names_and_is_removed(
     own_engine: EngineUnderTest,
 ) -> None:
@@ -53,6 +54,7 @@ async def test_exit_request_ends_the_engine_it_names_and_is_removed(
     assert not path.exists()
 
 
+@needs(Can.WRITE_FILES)
 async def test_exit_request_for_an_earlier_process_is_removed_and_ignored(
     engine: EngineUnderTest,
 ) -> None:
@@ -66,6 +68,7 @@ async def test_exit_request_for_an_earlier_process_is_removed_and_ignored(
     assert await engine.complete("still there?")
 
 
+@needs(Can.WRITE_FILES)
 async def test_restarted_engine_leaves_no_file_of_the_process_before_it(
     own_engine: EngineUnderTest,
 ) -> None:

@@ -130,7 +130,7 @@ class EngineCore:
                 await self.link.send(messages.loaded(self.link.rank, now))
 
     def _load(self) -> Load:
-        return Load(len(self.core.running), len(self.core.waiting))
+        return Load(*self.core.told)
 
 
 @dataclass(frozen=True, slots=True)

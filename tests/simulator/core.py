@@ -44,6 +44,16 @@ class Closing(Exception):
     """The engine got SIGTERM."""
 
 
+class Load(NamedTuple):
+    """Requests by their state."""
+
+    running: int = 0
+    waiting: int = 0
+
+
+NO_LOAD: Final = Load()
+
+
 class Output(NamedTuple):
     text: str  # a token
     finish: Finish | None  # with the last one: how it ended
@@ -70,6 +80,9 @@ class Core:
     speculation: Speculation | None = None
 
     version: str = "default"
+    #: What the frontend was told last, with the outputs of a step. A pause has no steps: what is frozen in it
+    #: stays counted as it was, and what arrives in it is not counted.
+    told: Load = NO_LOAD
     paused: Pause | None = None
     asleep: set[str] = field(default_factory=set)
     closing: bool = False
@@ -99,8 +112,11 @@ class Core:
         """The client went away."""
         if request in self.running:
             self.running.remove(request)
-        if request in self.waiting:
+        elif request in self.waiting:
             self.waiting.remove(request)
+        else:
+            return
+        self._tell()
         self._note_drained()
 
     async def utility(self, work: Callable[[], Awaitable[T]]) -> T:
@@ -194,6 +210,7 @@ class Core:
             self._produce(request, weights)
             if self.speculation is not None:
                 self.speculation.round()
+        self._tell()
         self._note_drained()
 
     def _produce(self, request: Request, weights: int) -> None:
@@ -217,7 +234,12 @@ class Core:
             request.output.put_nowait(Output("", Finish.ABORT))
         self.running.clear()
         self.waiting.clear()
+        self._tell()
         self._note_drained()
+
+    def _tell(self) -> None:
+        """A request that ended outside a step is told of by a step of its own."""
+        self.told = Load(len(self.running), len(self.waiting))
 
     def _note_drained(self) -> None:
         if self.running:

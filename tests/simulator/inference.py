@@ -80,8 +80,8 @@ class Inference:
         lines = [
             f"# TYPE vllm:{name} gauge\nvllm:{name}{labels} {value:.1f}\n"
             for name, value in (
-                ("num_requests_running", len(core.running)),
-                ("num_requests_waiting", len(core.waiting)),
+                ("num_requests_running", core.told.running),
+                ("num_requests_waiting", core.told.waiting),
             )
         ]
         if core.speculation is not None:
