@@ -90,7 +90,7 @@ frontend: $(READY) ## fetch vLLM's frontend binary for the contract tests (once,
 vllm: $(READY) ## build the environment with a real vLLM for CPU (once, 6 GB, cached outside the repository)
 	@PYTHONPATH=tests $(PY) -m realvllm > /dev/null
 
-demo: $(READY) cluster ## roll new weights through a fleet under traffic; PAYLOAD=qwen3-0.6b for 1.5 GB
+demo: $(READY) cluster $(if $(filter vllm,$(ENGINE)),vllm) ## roll weights through a fleet under traffic; PAYLOAD=qwen3-0.6b, or ENGINE=vllm
 	@PYTHONPATH=tests $(PY) -m demo
 
 bench: $(READY) ## figures beside the alternative, into docs/benchmarks.md (a quiet machine, some minutes)

@@ -1,4 +1,4 @@
-"""Run the demo: `make demo`, or `PAYLOAD=qwen3-0.6b make demo`."""
+"""Run the demo: `make demo`, `make demo PAYLOAD=qwen3-0.6b`, or `make demo ENGINE=vllm`."""
 
 import asyncio
 import json
@@ -9,10 +9,12 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
 
-from demo import payload, scenes
-from demo.payload import Checkpoint, Size
+from demo import scenes
+from demo.cast import Cast, Checkpoint, Checkpoints
+from demo.real import RealCast
 from demo.screen import INDENT, Screen, Watch, fail, run
-from fleet.manifests import ENGINE_HTTP, FleetSpec
+from demo.simulated import PAYLOADS
+from fleet.manifests import ENGINE_HTTP
 from fleet.traffic import Tally, Traffic
 from fleet.world import World
 from localcluster.cluster import LocalCluster
@@ -26,42 +28,29 @@ BUILD: Final = ROOT / "build"
 NAMESPACE: Final = "default"
 
 
-async def demo(size: Size) -> int:
+async def demo(cast: Cast) -> int:
     screen = Screen()
     folder = BUILD / "demo"
     folder.mkdir(parents=True, exist_ok=True)
-    screen.say(f"four checkpoints ({size.bandwidth}) in build/demo")
-    make = [
-        ("v1", 1, True),
-        ("v2", 2, True),
-        ("v3", 3, True),
-        ("v5-wrong", 5, False),
-    ]
-    v1, v2, v3, wrong = await asyncio.gather(
-        *(
-            asyncio.to_thread(payload.make, folder, size, version, seed=seed, arithmetic=good)
-            for version, seed, good in make
-        )
-    )
-    corrupt = await asyncio.to_thread(payload.truncated, folder, v3)
+    made = await cast.make(folder, screen)
     async with AsyncExitStack() as stack:
-        stage = await set_up(stack, screen, size, v1, folder)
+        stage = await set_up(stack, screen, cast, made.v1, folder)
         backends = await stack.enter_async_context(
             ReadyPods(stage.world.api, NAMESPACE, f"app={scenes.NAME}", ENGINE_HTTP)
         )
-        known = {each.version: each.fingerprint for each in (v1, v2, v3, wrong)}
         try:
-            async with Traffic(backends, known=known) as traffic:
-                await play(stage, v2, v3, corrupt, wrong)
+            async with Traffic(backends, known=made.language) as traffic:
+                await play(stage, made)
+            equal = await cast.compare(stage.world, scenes.NAME, made)
         except (scenes.WentWrong, NeverCame) as wrong_end:
             fail(str(wrong_end))
             summarise(stage, traffic.tally)
             return 1
-        return summarise(stage, traffic.tally)
+        return summarise(stage, traffic.tally, equal)
 
 
 async def set_up(
-    stack: AsyncExitStack, screen: Screen, size: Size, base: Checkpoint, folder: Path
+    stack: AsyncExitStack, screen: Screen, cast: Cast, base: Checkpoint, folder: Path
 ) -> scenes.Stage:
     work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="weightrollout-demo-")))
     screen.say("starting etcd, kube-apiserver, kube-controller-manager, kube-scheduler")
@@ -70,35 +59,35 @@ async def set_up(
     world = World(cluster, api, NAMESPACE, work)
     await world.install_crd()
     environment = python_environment(ROOT / "operator", ROOT / "tests")
-    node = await stack.enter_async_context(VirtualNode(cluster, environment=environment))
-    screen.say(f"starting {size.pods} engine pods with agents, and the operator")
-    speed = ("--token-seconds=0.01",)
-    await world.deploy(FleetSpec(scenes.NAME, base.folder, size.pods, engine_args=speed))
+    logs = BUILD / "demo" / cast.name
+    node = await stack.enter_async_context(
+        VirtualNode(cluster, environment=environment, folder=logs)
+    )
+    screen.say(f"starting {cast.pods} engine pods with agents, and the operator")
+    await world.deploy(cast.fleet(scenes.NAME, base))
     operator = await world.operator()
     stack.push_async_callback(operator.stop)
-    await world.until_ready(scenes.NAME, size.pods, 120)
-    screen.say(f"{size.pods} pods serve what their engines loaded at start; traffic begins")
-    prompts = [{"prompt": "2+2=", "maxTokens": 1, "expect": {"contains": "4"}}]
-    return scenes.Stage(world, node, screen, folder, size.pods, 300 if size.large else 90, prompts)
+    async with screen.patience(f"still starting (logs in build/demo/{cast.name}/logs)"):
+        await world.until_ready(scenes.NAME, cast.pods, cast.start_s)
+    screen.say(f"{cast.pods} pods serve what their engines loaded at start; traffic begins")
+    return scenes.Stage(world, node, screen, folder, cast)
 
 
-async def play(
-    stage: scenes.Stage, v2: Checkpoint, v3: Checkpoint, corrupt: Path, wrong: Checkpoint
-) -> None:
+async def play(stage: scenes.Stage, made: Checkpoints) -> None:
     kubeconfig = stage.world.cluster.kubeconfig
     async with Watch(stage.screen, kubeconfig, NAMESPACE):
         stage.screen.scene(1, "new weights for every pod, in place")
-        await scenes.roll(stage, v2)
+        await scenes.roll(stage, made.v2)
         stage.screen.scene(2, "an engine is killed in mid-rollout")
-        await scenes.kill_an_engine(stage, v3)
+        await scenes.kill_an_engine(stage, made.v3)
         stage.screen.scene(3, "a checkpoint whose upload was cut")
-        await scenes.corrupt_checkpoint(stage, corrupt, v3)
+        await scenes.corrupt_checkpoint(stage, made.v3)
         stage.screen.scene(4, "weights that load but answer wrong")
-        await scenes.failing_prompts(stage, wrong, v3)
+        await scenes.failing_prompts(stage, made.wrong, made.v3)
     await run(stage.screen, kubeconfig, NAMESPACE, "kubectl", "weightrollout", "status", "chat")
 
 
-def summarise(stage: scenes.Stage, tally: Tally) -> int:
+def summarise(stage: scenes.Stage, tally: Tally, equal: str = "") -> int:
     print(f"\n{INDENT}--- summary ---")
     for title, result, seconds in stage.results:
         print(f"{INDENT}{title:36} {result:32} {seconds:5.1f} s")
@@ -109,9 +98,12 @@ def summarise(stage: scenes.Stage, tally: Tally) -> int:
         f"unexplained {tally.unexplained}   no pod ready {tally.nowhere}"
     )
     print(f"{INDENT}answers by weights: {dict(tally.by_answer)}")
+    if equal:
+        print(f"{INDENT}{equal}")
     for complaint in tally.complaints:
         print(f"{INDENT}! {complaint}")
     record = {
+        "engine": stage.cast.name,
         "requests": tally.requests,
         "failed": tally.failed,
         "unexplained": tally.unexplained,
@@ -126,12 +118,25 @@ def summarise(stage: scenes.Stage, tally: Tally) -> int:
     return 0 if complete and not (tally.failed or tally.unexplained or tally.nowhere) else 1
 
 
+def chosen() -> Cast | None:
+    """By the environment; None, with the reason printed, where there is no such thing."""
+    name, payload = os.environ.get("ENGINE", "simulator"), os.environ.get("PAYLOAD", "tiny")
+    if name not in ("simulator", "vllm"):
+        fail(f"ENGINE={name} is not one of simulator, vllm")
+    elif payload not in PAYLOADS:
+        fail(f"PAYLOAD={payload} is not one of {', '.join(PAYLOADS)}")
+    elif name == "simulator":
+        return PAYLOADS[payload]
+    elif payload == "tiny":
+        return RealCast()
+    else:
+        fail("PAYLOAD is for simulated engines: real ones load a tiny Qwen3")
+    return None
+
+
 def main() -> int:
-    name = os.environ.get("PAYLOAD", "tiny")
-    if name not in payload.SIZES:
-        fail(f"PAYLOAD={name} is not one of {', '.join(payload.SIZES)}")
-        return 2
-    return asyncio.run(demo(payload.SIZES[name]))
+    cast = chosen()
+    return 2 if cast is None else asyncio.run(demo(cast))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The four scenes. Each acts as a user would, waits for the truth in `status`, and checks it."""
 
 import asyncio
+import shutil
 import signal
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,9 +9,8 @@ from typing import Any
 
 import yaml
 
-from demo.payload import Checkpoint
+from demo.cast import Cast, Checkpoint
 from demo.screen import Screen
-from fleet.engine import state_of
 from fleet.manifests import weight_rollout
 from fleet.world import World
 from localcluster.virtual_node import VirtualNode
@@ -31,21 +31,20 @@ class Stage:
     node: VirtualNode
     screen: Screen
     folder: Path
-    pods: int
-    deadline_s: float
-    prompts: list[Json]
+    cast: Cast
     pauses: dict[str, Json] = field(default_factory=dict)  # version -> status.pauseMillis
     results: list[tuple[str, str, float]] = field(default_factory=list)
 
     async def apply(self, weights: dict[str, str]) -> None:
         """As `kubectl apply -f` does, from a file that the reader can look at."""
+        verify = {"verify": {"prompts": self.cast.prompts}} if self.cast.prompts else {}
         manifest = weight_rollout(
             NAME,
             weights,
-            strategy={"maxUnavailable": 1 if self.pods < 4 else 2, "maxFailed": 0},
+            strategy={"maxUnavailable": 1 if self.cast.pods < 4 else 2, "maxFailed": 0},
             swap={"settleSeconds": 1, "drainSeconds": 20},
             staging={"maxConcurrent": "50%"},
-            verify={"prompts": self.prompts},
+            **verify,
         )
         path = self.folder / f"{weights['version']}.yaml"
         path.write_text(yaml.safe_dump(manifest, sort_keys=False))
@@ -56,7 +55,10 @@ class Stage:
         """Wait for the phase; any other end is wrong at once."""
         ends = {"Complete", "RolledBack", "Failed"}
         status = await self.world.until(
-            NAME, lambda seen: seen["phase"] in ends, self.deadline_s, f"{NAME} ends as {phase}"
+            NAME,
+            lambda seen: seen["phase"] in ends,
+            self.cast.deadline_s,
+            f"{NAME} ends as {phase}",
         )
         if status["phase"] != phase:
             raise WentWrong(f"phase {status['phase']}, not {phase}: {status['message']}")
@@ -108,8 +110,9 @@ async def kill_an_engine(stage: Stage, target: Checkpoint) -> None:
     stage.note("kill -9 an engine in mid-rollout", f"{status['updated']} updated", began)
 
 
-async def corrupt_checkpoint(stage: Stage, folder: Path, stable: Checkpoint) -> None:
+async def corrupt_checkpoint(stage: Stage, stable: Checkpoint) -> None:
     """A cut upload is refused while everything serves: no pause, no pod out."""
+    folder = await asyncio.to_thread(_cut, stable.folder, stage.folder / "corrupt")
     began = stage.screen.seconds
     await stage.apply({"version": "v4-corrupt", "uri": folder.resolve().as_uri() + "/"})
     status = await stage.end("RolledBack")
@@ -126,25 +129,34 @@ async def failing_prompts(stage: Stage, bad: Checkpoint, stable: Checkpoint) -> 
     await stage.end("RolledBack")
     status = await stage.world.until(
         NAME,
-        lambda seen: seen["pods"]["available"] == stage.pods,
-        stage.deadline_s,
+        lambda seen: seen["pods"]["available"] == stage.cast.pods,
+        stage.cast.deadline_s,
         "every pod serves again",
     )
     touched = {failure["pod"] for failure in status["failures"] if failure["class"] == "Weights"}
     loaded = [(each["version"], each["pods"]) for each in status["versions"]]
-    if len(touched) != 1 or loaded != [(stable.version, stage.pods)]:
+    if len(touched) != 1 or loaded != [(stable.version, stage.cast.pods)]:
         raise WentWrong(f"touched {sorted(touched)}, loaded {loaded}")
     stage.screen.more(status["message"])
     stage.note("apply weights that answer wrong", f"1 pod touched, all on {stable.version}", began)
 
 
+def _cut(good: Path, target: Path) -> Path:
+    """A copy whose upload was cut: the last file lacks its end."""
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(good, target)
+    last = sorted(target.glob("*.safetensors"))[-1]
+    with last.open("r+b") as file:
+        file.truncate(last.stat().st_size * 2 // 3)
+    return target
+
+
 async def _swapping_pod(stage: Stage) -> str:
     """A pod that its operator has taken out and whose engine is paused."""
-    deadline = asyncio.get_running_loop().time() + stage.deadline_s
+    deadline = asyncio.get_running_loop().time() + stage.cast.deadline_s
     while asyncio.get_running_loop().time() < deadline:
         for pod in await stage.world.pods(NAME):
-            state = await state_of(pod)
-            if state["paused"]:
+            if await stage.cast.paused(pod):
                 return str(pod["metadata"]["name"])
         await asyncio.sleep(0.002)
     raise WentWrong("no engine was paused")

@@ -4,9 +4,13 @@ import asyncio
 import sys
 import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from once import PROGRESS_S
 
 INDENT = " " * 11
 
@@ -29,6 +33,21 @@ class Screen:
 
     def more(self, text: str) -> None:
         print(f"{INDENT}{text}", flush=True)
+
+    @asynccontextmanager
+    async def patience(self, text: str) -> AsyncIterator[None]:
+        """Say `text` now and then while the block lasts."""
+
+        async def tell() -> None:
+            while True:
+                await asyncio.sleep(PROGRESS_S)
+                self.say(text)
+
+        teller = asyncio.create_task(tell())
+        try:
+            yield
+        finally:
+            teller.cancel()
 
 
 class Watch:

@@ -32,7 +32,9 @@ class FleetSpec:
     node_selector: Mapping[str, str] = field(default_factory=dict)
     agent_command: Sequence[str] = ("python", "-m", "weightrollout.agent")
     engine_command: Sequence[str] = ("python", "-m", "simulator")
+    engine_flags: Sequence[str] | None = None  # before `engine_args`; None: the simulator's
     environment: Mapping[str, str] = field(default_factory=dict)  # of both containers
+    engine_environment: Mapping[str, str] = field(default_factory=dict)  # of the engine alone
 
 
 def stateful_set(fleet: FleetSpec) -> Json:
@@ -112,14 +114,10 @@ def engine_container(fleet: FleetSpec) -> Json:
         "image": "vllm-simulator",
         "command": list(fleet.engine_command),
         "args": [
-            f"--model={fleet.model}",
-            f"--http=$(POD_IP):{ENGINE_HTTP}",
-            f"--grpc=$(POD_IP):{ENGINE_GRPC}",
-            f"--staging={STAGING}",
-            f"--handover={HANDOVER}",
+            *(simulator_flags(fleet) if fleet.engine_flags is None else fleet.engine_flags),
             *fleet.engine_args,
         ],
-        "env": environment(fleet),
+        "env": environment(fleet, fleet.engine_environment),
         "ports": [{"name": "http", "containerPort": ENGINE_HTTP}],
         "volumeMounts": [
             {"name": names.VOLUME_STAGING, "mountPath": STAGING, "readOnly": True},
@@ -137,8 +135,20 @@ def engine_container(fleet: FleetSpec) -> Json:
     return container
 
 
-def environment(fleet: FleetSpec) -> list[Json]:
-    return [pod_ip(), *({"name": key, "value": value} for key, value in fleet.environment.items())]
+def simulator_flags(fleet: FleetSpec) -> list[str]:
+    return [
+        f"--model={fleet.model}",
+        f"--http=$(POD_IP):{ENGINE_HTTP}",
+        f"--grpc=$(POD_IP):{ENGINE_GRPC}",
+        f"--staging={STAGING}",
+        f"--handover={HANDOVER}",
+    ]
+
+
+def environment(fleet: FleetSpec, own: Mapping[str, str] | None = None) -> list[Json]:
+    """`own`: of one container."""
+    values = {**fleet.environment, **(own or {})}
+    return [pod_ip(), *({"name": key, "value": value} for key, value in values.items())]
 
 
 def pod_ip() -> Json:

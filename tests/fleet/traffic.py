@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Any, Final, Protocol, Self
 
 import aiohttp
 
+from fleet.language import Language, Simulated
 from localcluster.router import Backend
 from localcluster.waiting import eventually
-from simulator.answers import explain, split
 
 PROMPTS: Final = ("2+2=", "the capital of France is", "once upon a time", "def main():")
 REQUEST_DEADLINE_S: Final = 60.0
@@ -55,17 +55,17 @@ class Traffic:
         self,
         backends: Backends,
         *,
-        known: Mapping[str, int],
+        known: Mapping[str, int] | Language,
         clients: int = 4,
         max_tokens: int = 12,
         prompts: Sequence[str] = PROMPTS,
         deadline_s: float = REQUEST_DEADLINE_S,
     ) -> None:
-        """`known` maps the name of a checkpoint to its fingerprint; a request ends in `deadline_s`."""
+        """`known`: simulated checkpoints by their fingerprints, or a language; a request ends in `deadline_s`."""
         self._deadline_s = deadline_s
         self.tally = Tally()
         self._backends = backends
-        self._known = known
+        self._language = Simulated(known) if isinstance(known, Mapping) else known
         self._clients = clients
         self._max_tokens = max_tokens
         self._prompts = itertools.cycle(prompts)
@@ -115,7 +115,7 @@ class Traffic:
             self.tally.failed += 1
             self.tally.complain(f"{backend.pod}: {error!r}")
             return
-        names = explain(words, prompt, self._known)
+        names = self._language.explain(words, prompt)
         if names is None:
             self.tally.unexplained += 1
             self.tally.complain(f"{backend.pod}: {prompt!r} -> {' '.join(words)!r}")
@@ -125,9 +125,9 @@ class Traffic:
     async def _stream(
         self, session: aiohttp.ClientSession, backend: Backend, prompt: str
     ) -> list[str]:
-        body = {"prompt": prompt, "max_tokens": self._max_tokens, "stream": True}
+        body = {**self._language.ask(prompt, self._max_tokens), "stream": True}
         url = f"{backend.url}/v1/completions"
-        text = ""
+        choices: list[dict[str, Any]] = []
         finished = False
         async with session.post(url, json=body) as answer:
             if answer.status != 200:
@@ -139,11 +139,10 @@ class Traffic:
                 if data == "[DONE]":
                     finished = True
                     break
-                choice = json.loads(data)["choices"][0]
-                if choice.get("finish_reason") == "abort":
-                    raise ValueError(f"aborted after {len(split(text))} words")
-                text += choice["text"]
-        words = split(text)
+                choices.append(json.loads(data)["choices"][0])
+                if choices[-1].get("finish_reason") == "abort":
+                    raise ValueError(f"aborted after {len(self._language.words(choices))} words")
+        words = self._language.words(choices)
         if not finished or len(words) < self._max_tokens:
             raise ValueError(f"cut after {len(words)} of {self._max_tokens} words")
         return words

@@ -14,6 +14,9 @@ ADDRESS: Final = "127.0.0.1"
 #: Small enough for many engines beside each other; the tiny checkpoints need a fraction of it.
 KV_CACHE_BYTES: Final = 256 << 20
 MAX_MODEL_TOKENS: Final = 256
+#: For engines that get prompts of any length, several at a time. With the default of 128, vLLM 0.32 attends with AMX tiles, and
+#: on a Xeon with AMX its worker dies of SIGILL at a prompt of 4 tokens; blocks of 16 tokens take another kernel.
+WITHOUT_AMX: Final = ("--block-size", "16")
 
 
 class Frontend(StrEnum):
@@ -40,15 +43,16 @@ class Launch:
 
 @dataclass(frozen=True)
 class Ports:
-    """On 127.0.0.1. `grpc` is unused by the Python frontend."""
+    """Where it listens. `grpc` is unused by the Python frontend."""
 
     http: int
     grpc: int
+    address: str = ADDRESS
 
 
 def arguments(launch: Launch, ports: Ports) -> tuple[str, ...]:
     """Of `python -m vllm.entrypoints.cli.main`."""
-    parts = ["serve", str(launch.model), "--host", ADDRESS, "--port", str(ports.http)]
+    parts = ["serve", str(launch.model), "--host", ports.address, "--port", str(ports.http)]
     if launch.frontend is Frontend.RUST:
         parts += ["--grpc-port", str(ports.grpc)]
     parts += ["--dtype", "bfloat16", "--max-model-len", str(launch.max_model_tokens)]
@@ -65,6 +69,11 @@ def environment(launch: Launch, plugins: Path, cache: Path) -> dict[str, str]:
     """
     foreign = ("PYTHON", "VLLM_", "VIRTUAL_ENV", "WEIGHTROLLOUT_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    return {**kept, **variables(launch, plugins, cache)}
+
+
+def variables(launch: Launch, plugins: Path, cache: Path) -> dict[str, str]:
+    """What of `environment` is the engine's own."""
     ours = {
         "PYTHONPATH": str(plugins),
         "VLLM_CACHE_ROOT": str(cache),
@@ -78,4 +87,4 @@ def environment(launch: Launch, plugins: Path, cache: Path) -> dict[str, str]:
         ours["WEIGHTROLLOUT_HANDOVER"] = str(launch.handover)
     if launch.staging is not None:
         ours["WEIGHTROLLOUT_STAGING"] = str(launch.staging)
-    return {**kept, **ours, **launch.environment}
+    return {**ours, **launch.environment}

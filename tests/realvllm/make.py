@@ -1,5 +1,7 @@
 """Command, for vLLM's Python: `python -m realvllm.make OUT RECIPE...` writes OUT/RECIPE/a and OUT/RECIPE/b.
 
+With RECIPE@SEED it writes that one checkpoint, OUT/RECIPE@SEED.
+
 A recipe appears whole or not at all, and one that is there is left alone. `realvllm.families` runs this where it is needed.
 """
 
@@ -17,14 +19,15 @@ SEEDS: Final = {"a": 1, "b": 2}
 
 
 def make(out: Path, name: str) -> None:
-    """Write both checkpoints of one recipe. Raises KeyError for a name that is none."""
+    """Write what `name` asks for. Raises KeyError for a recipe that is none."""
     finished, unfinished = out / name, out / f".{name}.{os.getpid()}"
     if finished.exists():
         return
-    for version, seed in SEEDS.items():
+    recipe, _, one = name.partition("@")
+    for version, seed in ({".": int(one)} if one else SEEDS).items():
         target = unfinished / version
         target.mkdir(parents=True)
-        RECIPES[name](target, seed)
+        RECIPES[recipe](target, seed)
     try:
         unfinished.replace(finished)
     except OSError:  # another process was faster, with the same content

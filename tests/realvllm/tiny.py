@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -57,6 +58,15 @@ def pair(family: Family) -> Pair:
     if any(not (out / recipe).exists() for recipe in family.recipes()):
         _make(out, _wanted_with(family))
     return Pair(_version(family, out, "a"), _version(family, out, "b"))
+
+
+def seeded(recipe: str, seeds: Sequence[int]) -> list[Path]:
+    """A checkpoint for each seed, made now where the cache has none. Raises NotMade."""
+    out = cache_folder()
+    names = [f"{recipe}@{seed}" for seed in seeds]
+    if missing := [name for name in names if not (out / name).exists()]:
+        _make(out, missing)
+    return [out / name for name in names]
 
 
 def _wanted_with(family: Family) -> list[str]:
