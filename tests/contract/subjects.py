@@ -40,13 +40,16 @@ class Can(StrEnum):
 
     ANSWER_BY_WEIGHTS = "answer with a function of the loaded bytes"
     BE_SLOW = "be told how long an update takes"
+    BE_TORN = "be half-loaded by an update that was never prepared: it changes nothing"
     DRAIN = "be given time for running requests after SIGTERM"
     DRAFT = "be started with a speculative draft model"
-    MANAGE_ITS_ENGINE = "be started so that its frontend manages the engine"
+    MANAGE_ITS_ENGINE = "be started so that its frontend manages the engine: `vllm serve` does"
     RENAME_ITS_SERVICE = "serve vllm.Control under another name"
     RUN_UNMANAGED = "be started so that its frontend does not manage the engine"
+    SERVE_TWINS = "be asked over HTTP what vllm.Control is asked"
     SLEEP = "be started with sleep mode"
     SPLIT_RANKS = "be started with several ranks"
+    STAY_WHOLE = "refuse an update that was never prepared without harm"
     TELL_LOGPROBS = "tell how likely its tokens were"
     USE_OTHER_BACKENDS = "be started with another transfer backend, or none"
     WRITE_FILES = "write reports, prepared files and receipts: it is vLLM's own reload"
@@ -198,32 +201,40 @@ _REAL: Final = frozenset(
     {
         Can.ANSWER_BY_WEIGHTS,
         Can.BE_SLOW,
+        Can.BE_TORN,
         Can.DRAFT,
         Can.DRAIN,
         Can.RUN_UNMANAGED,
+        Can.SERVE_TWINS,
         Can.TELL_LOGPROBS,
         Can.USE_OTHER_BACKENDS,
         Can.WRITE_FILES,
     }
 )
+#: Its plugin is as harsh as vLLM's own reload.
+_SIMULATED: Final = frozenset(Can) - {Can.SERVE_TWINS, Can.STAY_WHOLE}
 SIMULATOR: Final = Subject(
     "simulator",
     frozenset(f"0.{minor}" for minor in range(27, 34)),
-    frozenset(Can),
+    _SIMULATED,
     partial(planned, engine_process),
 )
 #: The core behind it is the simulator's: only the frontend is vLLM's own word.
 FRONTEND: Final = Subject(
     "vllm-rs",
     frozenset({"0.33"}),
-    frozenset(Can) - {Can.RENAME_ITS_SERVICE, Can.TELL_LOGPROBS},
+    _SIMULATED - {Can.RENAME_ITS_SERVICE, Can.TELL_LOGPROBS},
     partial(planned, frontend_process),
     obtain=_obtain_frontend,
 )
 #: vLLM with its own reload.
 VLLM: Final = Subject("vllm", frozenset({STARTED_WITH}), _REAL - {Can.WRITE_FILES}, backend=STOCK)
 #: vLLM with the product's plugin, which takes no longer than it must.
-PLUGIN: Final = Subject("vllm-plugin", frozenset({STARTED_WITH}), _REAL - {Can.BE_SLOW})
+PLUGIN: Final = Subject(
+    "vllm-plugin",
+    frozenset({STARTED_WITH}),
+    _REAL - {Can.BE_SLOW, Can.BE_TORN} | {Can.STAY_WHOLE},
+)
 
 
 def params() -> list[object]:

@@ -118,6 +118,23 @@ async def test_wait_pause_blocks_resume_until_its_call_is_cancelled(
     await asyncio.wait([endless])
 
 
+@needs(Can.SERVE_TWINS)
+async def test_resume_over_http_gets_past_the_pause_that_blocks_it_over_grpc(
+    engine: EngineUnderTest,
+) -> None:
+    endless = asyncio.create_task(engine.complete(PROMPT, ENDLESS))
+    await eventually(engine.busy)
+    pause = asyncio.create_task(pause_raw(engine, pb.PAUSE_MODE_WAIT))
+    await eventually(engine.is_paused)
+    async with engine.http.post("/resume") as response:
+        assert response.status == 200
+    assert not await engine.is_paused()
+    assert not pause.done()
+    for task in (pause, endless):
+        task.cancel()
+    await asyncio.wait([pause, endless])
+
+
 @seen("0.33")
 async def test_new_requests_are_rejected_in_an_abort_pause(engine: EngineUnderTest) -> None:
     await engine.pause(PauseMode.ABORT)

@@ -88,7 +88,7 @@ async def test_restarted_engine_leaves_no_file_of_the_process_before_it(
 async def test_sigterm_lets_running_requests_end_where_the_engine_was_given_time(
     start_engine: StartEngine,
 ) -> None:
-    async with start_engine(drain_seconds=5.0) as engine:
+    async with start_engine(drain_seconds=60.0) as engine:
         prompt = asyncio.create_task(engine.tokens("a long one", 50))
         await eventually(engine.busy)
         engine.process.kill(signal.SIGTERM)

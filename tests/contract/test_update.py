@@ -89,6 +89,7 @@ async def test_failed_update_closes_its_session(own_engine: EngineUnderTest, pai
         await own_engine.control.finish_update("b", deadline_s=CALL_S)
 
 
+@needs(Can.BE_TORN)
 async def test_half_loaded_engine_says_it_is_healthy_and_dies_at_the_next_request(
     own_engine: EngineUnderTest, pair: Pair
 ) -> None:
@@ -101,6 +102,17 @@ async def test_half_loaded_engine_says_it_is_healthy_and_dies_at_the_next_reques
     with pytest.raises(EngineError):  # a cut connection, or the frontend's last words
         await own_engine.complete(PROMPT)
     assert await own_engine.process.exit_code() != 0
+
+
+@needs(Can.STAY_WHOLE)
+async def test_update_that_was_never_prepared_is_refused_without_harm(
+    engine: EngineUnderTest, pair: Pair
+) -> None:
+    await begin(engine, engine.staged(pair.b))
+    with pytest.raises(EngineStateUnknown, match="not prepared"):
+        await engine.update(InitInfo("never prepared", "sha256:0", ""))
+    await engine.resume()
+    assert await pair.oracle.explain(engine, await engine.tokens(PROMPT, 50), PROMPT) == ("a",)
 
 
 @needs(Can.ANSWER_BY_WEIGHTS)

@@ -206,6 +206,8 @@ class EngineUnderTest:
             await self.restart()
         self.weights.update_seconds = 0.0
         await self.close_session()
+        await self.pause(PauseMode.ABORT)  # whose clients left, and nobody noticed
+        await self.resume()
         await self.swap(checkpoint, "settled")
 
     async def close_session(self) -> None:
