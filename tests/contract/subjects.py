@@ -24,7 +24,7 @@ from frontend.binary import FetchFailed, frontend_binary
 from frontend.process import frontend_process
 from realvllm import families, plugins, tiny
 from realvllm.engine import engine
-from realvllm.launch import WITHOUT_AMX, Launch
+from realvllm.launch import Launch
 from simulator.process import engine_process
 
 OURS: Final = "weightrollout"
@@ -106,7 +106,7 @@ def real_pair() -> Pair:
 
 
 def real_launch(checkpoint: Path, backend: str) -> Launch:
-    return Launch(checkpoint, backend, flags=WITHOUT_AMX, max_model_tokens=CONTEXT_TOKENS)
+    return Launch(checkpoint, backend, max_model_tokens=CONTEXT_TOKENS)
 
 
 @asynccontextmanager
@@ -168,7 +168,7 @@ class RealStarts:
             yield self.shared
         else:
             wanted = real_launch(self.pair.a, self.subject.backend if backend is None else backend)
-            async with real(self.folder, replace(wanted, flags=(*wanted.flags, *flags))) as fresh:
+            async with real(self.folder, replace(wanted, flags=flags)) as fresh:
                 yield fresh
 
 

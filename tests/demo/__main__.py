@@ -3,6 +3,8 @@
 import asyncio
 import json
 import os
+import shutil
+import signal
 import sys
 import tempfile
 from contextlib import AsyncExitStack
@@ -29,6 +31,7 @@ NAMESPACE: Final = "default"
 
 
 async def demo(cast: Cast) -> int:
+    _end_in_order()
     screen = Screen()
     folder = BUILD / "demo"
     folder.mkdir(parents=True, exist_ok=True)
@@ -39,7 +42,7 @@ async def demo(cast: Cast) -> int:
             ReadyPods(stage.world.api, NAMESPACE, f"app={scenes.NAME}", ENGINE_HTTP)
         )
         try:
-            async with Traffic(backends, known=made.language) as traffic:
+            async with Traffic(backends, known=made.language, prompts=cast.asked) as traffic:
                 await play(stage, made)
             equal = await cast.compare(stage.world, scenes.NAME, made)
         except (scenes.WentWrong, NeverCame) as wrong_end:
@@ -47,6 +50,14 @@ async def demo(cast: Cast) -> int:
             summarise(stage, traffic.tally)
             return 1
         return summarise(stage, traffic.tally, equal)
+
+
+def _end_in_order() -> None:
+    """A signal ends what we started too: real engines have children that outlive them."""
+    task = asyncio.current_task()
+    assert task is not None
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
 
 
 async def set_up(
@@ -60,6 +71,7 @@ async def set_up(
     await world.install_crd()
     environment = python_environment(ROOT / "operator", ROOT / "tests")
     logs = BUILD / "demo" / cast.name
+    shutil.rmtree(logs / "logs", ignore_errors=True)
     node = await stack.enter_async_context(
         VirtualNode(cluster, environment=environment, folder=logs)
     )
@@ -136,7 +148,13 @@ def chosen() -> Cast | None:
 
 def main() -> int:
     cast = chosen()
-    return 2 if cast is None else asyncio.run(demo(cast))
+    if cast is None:
+        return 2
+    try:
+        return asyncio.run(demo(cast))
+    except asyncio.CancelledError:
+        fail("it was told to end")
+        return 130
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Which engines play in the demo: what they load, how they are started, and how their answers are judged."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -66,6 +67,10 @@ class Cast(Protocol):
 
     async def make(self, folder: Path, screen: Screen) -> Checkpoints:
         """Below `folder`, or what an earlier run left there."""
+
+    @property
+    def asked(self) -> Sequence[str]:
+        """The prompts of the traffic."""
 
     def fleet(self, name: str, base: Checkpoint) -> FleetSpec:
         """Engines that load `base` at start."""

@@ -5,7 +5,7 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,11 +18,11 @@ from demo.screen import Screen
 from fleet import real_engine
 from fleet.engine import url_of
 from fleet.manifests import ENGINE_GRPC, FleetSpec
-from fleet.traffic import PROMPTS
 from fleet.world import World
 from realvllm import tiny, venv
 from realvllm.client import Client, difference
 from realvllm.engine import engine
+from realvllm.launch import Launch
 from weightrollout.engine.errors import EngineError
 from weightrollout.engine.vllm_grpc import VllmGrpc
 from weightrollout.weights.digest import digest_of
@@ -64,7 +64,9 @@ class RealCast:
         self, target: Path, checkpoints: Mapping[str, Path], screen: Screen
     ) -> dict[str, Reference]:
         """Recorded now, or by an earlier run with the same environment and checkpoints."""
-        made_from = hashlib.sha256(f"{venv.digest()} {PROMPTS} {reference.TOKENS}".encode())
+        made_from = hashlib.sha256(
+            f"{venv.digest()} {reference.PROMPTS} {reference.TOKENS}".encode()
+        )
         made_from.update(str(list(checkpoints.values())).encode())
         path = target / f"answers-{made_from.hexdigest()[:12]}.json"
         told = reference.load(path)
@@ -75,12 +77,16 @@ class RealCast:
             with tempfile.TemporaryDirectory(prefix="weightrollout-demo-") as work:
                 async with (
                     screen.patience("still at it (half a minute on idle cores)"),
-                    engine(Path(work), real_engine.launch(checkpoint)) as fresh,
+                    engine(Path(work), Launch(checkpoint)) as fresh,
                 ):
                     client = Client(fresh.http_url, str(checkpoint))
                     told[version] = await reference.record(client, told)
             reference.save(path, told)
         return told
+
+    @property
+    def asked(self) -> Sequence[str]:
+        return reference.PROMPTS
 
     def fleet(self, name: str, base: Checkpoint) -> FleetSpec:
         return real_engine.fleet(name, base.folder, self.pods, plugins=base.folder.parent)
@@ -100,7 +106,7 @@ class RealCast:
         for pod in await world.pods(name):
             client = Client(url_of(pod), made.language.model)
             got = await client.answers(
-                PROMPTS, max_tokens=reference.TOKENS, deadline_s=reference.ASK_S
+                reference.PROMPTS, max_tokens=reference.TOKENS, deadline_s=reference.ASK_S
             )
             largest = max(largest, difference(got, told.answers))
         text = f"log-probabilities differ by {largest} from a process started on {made.v3.version}"

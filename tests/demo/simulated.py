@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +15,7 @@ from demo.screen import Screen
 from fleet.engine import state_of
 from fleet.language import Simulated
 from fleet.manifests import FleetSpec
+from fleet.traffic import PROMPTS
 from fleet.world import World
 from weightrollout.weights.digest import digest_of
 
@@ -61,6 +62,10 @@ class SimulatedCast:
             checkpoints.write_checkpoint(target, seed=seed, tensors=tensors, arithmetic=arithmetic)
             done.touch()
         return Checkpoint(version, target, digest_of(target, threads=2))
+
+    @property
+    def asked(self) -> Sequence[str]:
+        return PROMPTS
 
     def fleet(self, name: str, base: Checkpoint) -> FleetSpec:
         return FleetSpec(name, base.folder, self.pods, engine_args=("--token-seconds=0.01",))

@@ -1,22 +1,16 @@
 """Pods with a real vLLM: the container as a platform engineer would write it, without an image."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from fleet.manifests import ENGINE_GRPC, ENGINE_HTTP, HANDOVER, STAGING, FleetSpec
 from realvllm import venv
-from realvllm.launch import WITHOUT_AMX, Launch, Ports, arguments, variables
+from realvllm.launch import Launch, Ports, arguments, variables
 from realvllm.plugins import OURS, write_folder
-
-
-def launch(model: Path) -> Launch:
-    """Of each engine of the fleet, and of those that it is compared with."""
-    return Launch(model, flags=WITHOUT_AMX)
 
 
 def fleet(name: str, model: Path, replicas: int, *, plugins: Path) -> FleetSpec:
     """`plugins`: a folder that gets what an init container would have copied. Builds vLLM where there is none."""
-    in_pod = replace(launch(model), handover=Path(HANDOVER), staging=Path(STAGING))
+    in_pod = Launch(model, handover=Path(HANDOVER), staging=Path(STAGING))
     folder = write_folder(plugins / "plugins", [OURS])
     return FleetSpec(
         name,

@@ -14,9 +14,6 @@ ADDRESS: Final = "127.0.0.1"
 #: Small enough for many engines beside each other; the tiny checkpoints need a fraction of it.
 KV_CACHE_BYTES: Final = 256 << 20
 MAX_MODEL_TOKENS: Final = 256
-#: For engines that get prompts of any length, several at a time. With the default of 128, vLLM 0.32 attends with AMX tiles, and
-#: on a Xeon with AMX its worker dies of SIGILL at a prompt of 4 tokens; blocks of 16 tokens take another kernel.
-WITHOUT_AMX: Final = ("--block-size", "16")
 
 
 class Frontend(StrEnum):
