@@ -102,6 +102,7 @@ async def test_draft_update_is_a_session_like_the_other_and_sets_the_same_label(
     start_engine: StartEngine, pair: Pair
 ) -> None:
     async with start_engine(speculative="draft_model", draft=pair.b) as engine:
+        assert (await engine.prepare(engine.staged(pair.b, draft=pair.b))).ok
         await engine.call(
             "StartDraftWeightUpdate",
             pb.StartDraftWeightUpdateRequest(),

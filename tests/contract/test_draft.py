@@ -9,7 +9,6 @@ import pytest
 import checkpoints
 from acceptance import acceptance
 from contract.oracle import ComputedOracle
-from contract.staged import stage
 from contract.subjects import Pair
 from contract.under_test import CALL_S, EngineUnderTest, simulated
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
@@ -47,9 +46,7 @@ def draft_plans(engine: EngineUnderTest) -> list[LoadPlan]:
 
 def staged(engine: EngineUnderTest, checkpoint: Path) -> InitInfo:
     """Both images of one checkpoint."""
-    info = engine.staged(checkpoint)
-    draft = stage(checkpoint, draft_plans(engine), engine.staging, txn=info.txn)
-    return replace(info, draft_digest=draft.digest, draft_region=draft.region)
+    return engine.staged(checkpoint, draft=checkpoint)
 
 
 async def bring_target(engine: EngineUnderTest, info: InitInfo) -> None:

@@ -86,9 +86,9 @@ class EngineUnderTest:
     def reports(self) -> list[EngineReport]:
         return self.weights.reports()
 
-    def staged(self, checkpoint: Path) -> InitInfo:
-        """Make `checkpoint` available to the engine under a new transaction."""
-        return self.weights.staged(checkpoint)
+    def staged(self, checkpoint: Path, draft: Path | None = None) -> InitInfo:
+        """Make `checkpoint` available to the engine under a new transaction; `draft`: of its draft, too."""
+        return self.weights.staged(checkpoint, draft)
 
     async def prepare(self, info: InitInfo) -> Prepared:
         """Init, and wait for what rank 0 says of it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
@@ -31,8 +31,8 @@ class Weights(Protocol):
     def staging(self) -> Path:
         """The volume with the images."""
 
-    def staged(self, checkpoint: Path) -> InitInfo:
-        """Make `checkpoint` available to the engine under a new transaction."""
+    def staged(self, checkpoint: Path, draft: Path | None = None) -> InitInfo:
+        """Make `checkpoint` available to the engine under a new transaction; `draft`: of its draft, too."""
 
     def init_payload(self, info: InitInfo) -> bytes:
         """For InitWeightTransferEngine."""
@@ -69,9 +69,15 @@ class PlannedWeights:
     def staging(self) -> Path:
         return self._staging
 
-    def staged(self, checkpoint: Path) -> InitInfo:
-        plans = [report.plan for report in self.reports()]
-        return stage(checkpoint, plans, self.staging, txn=_new_transaction())
+    def staged(self, checkpoint: Path, draft: Path | None = None) -> InitInfo:
+        reports = self.reports()
+        plans = [report.plan for report in reports]
+        info = stage(checkpoint, plans, self.staging, txn=_new_transaction())
+        plans = [report.draft.plan for report in reports if report.draft is not None]
+        if draft is None or not plans:
+            return info
+        own = stage(draft, plans, self.staging, txn=info.txn)
+        return replace(info, draft_digest=own.digest, draft_region=own.region)
 
     def init_payload(self, info: InitInfo) -> bytes:
         return records.dumps(info)
@@ -101,7 +107,7 @@ class StockWeights:
     update_seconds: float = 0.0
     _folders: dict[str, Path] = field(default_factory=dict)  # by transaction
 
-    def staged(self, checkpoint: Path) -> InitInfo:
+    def staged(self, checkpoint: Path, draft: Path | None = None) -> InitInfo:
         info = InitInfo(_new_transaction(), f"sha256:{checkpoint.name}", "")
         self._folders[info.txn] = checkpoint
         return info
