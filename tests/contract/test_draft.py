@@ -129,7 +129,10 @@ async def test_receipts_of_the_draft_prove_its_image(
 
 @pytest.mark.parametrize("first", ["target", "draft"])
 @pytest.mark.parametrize("second", ["target", "draft"])
-async def test_one_session_at_a_time(drafting: EngineUnderTest, first: str, second: str) -> None:
+async def test_one_session_at_a_time(
+    drafting: EngineUnderTest, mtp_pair: Pair, first: str, second: str
+) -> None:
+    assert (await drafting.prepare(staged(drafting, mtp_pair.b))).ok
     start = {
         "target": drafting.control.start_update,
         "draft": drafting.control.start_draft_update,

@@ -76,6 +76,17 @@ async def test_update_before_start_is_internal_and_touches_nothing(
     assert await engine.complete(PROMPT) == before
 
 
+@needs(Can.WRITE_FILES)
+async def test_start_is_refused_by_a_process_that_prepared_nothing(
+    own_engine: EngineUnderTest,
+) -> None:
+    await own_engine.restart()
+    with pytest.raises(EngineStateUnknown, match="no target is prepared in this process"):
+        await own_engine.control.start_update(deadline_s=CALL_S)
+    with pytest.raises(EngineStateUnknown, match="without a matching start"):
+        await own_engine.control.finish_update("b", deadline_s=CALL_S)
+
+
 async def test_finish_without_start_is_internal(engine: EngineUnderTest) -> None:
     with pytest.raises(EngineStateUnknown, match="without a matching start"):
         await engine.control.finish_update("x", deadline_s=CALL_S)

@@ -148,7 +148,7 @@ async def run(settings: Settings, place: Place, ending: asyncio.Event) -> None:
     path = script.path(place.scripts, place.rank)
     model = await asyncio.to_thread(Model.load, settings.model)
     core = _core(settings, model, Script.read(path))
-    its = workers(settings, model)
+    its = await asyncio.to_thread(workers, settings, model)
     if isinstance(its, Plugin):
         its.announce()
     with zmq.asyncio.Context() as context:

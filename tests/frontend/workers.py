@@ -6,6 +6,7 @@ from simulator.faults import Do
 from simulator.model import Model
 from simulator.plugin import Plugin, WorkerError
 from simulator.settings import Settings
+from simulator.speculation import load_draft
 
 
 class Workers(Protocol):
@@ -46,4 +47,5 @@ class SessionOnly:
 
 
 def workers(settings: Settings, model: Model) -> Plugin | SessionOnly:
-    return Plugin(settings, model) if settings.has_plugin else SessionOnly()
+    """Blocks: a draft is loaded."""
+    return Plugin(settings, model, load_draft(settings)) if settings.has_plugin else SessionOnly()

@@ -19,7 +19,7 @@ from simulator.inference import Inference
 from simulator.model import Model
 from simulator.plugin import Plugin
 from simulator.settings import REJECTS_WHILE_PAUSED_SINCE, Settings, parse
-from simulator.speculation import Speculation
+from simulator.speculation import Speculation, load_draft
 
 CLOSE_S = 1.0  # for answers that are already on their way
 
@@ -27,7 +27,7 @@ CLOSE_S = 1.0  # for answers that are already on their way
 async def run(settings: Settings) -> None:
     await asyncio.sleep(settings.load_seconds)
     model = await asyncio.to_thread(Model.load, settings.model)
-    draft = await asyncio.to_thread(_load_draft, settings)
+    draft = await asyncio.to_thread(load_draft, settings)
     plugin = Plugin(settings, model, draft) if settings.has_plugin else None
     if plugin is not None:
         plugin.announce()
@@ -51,12 +51,6 @@ async def run(settings: Settings) -> None:
         print(json.dumps(ready), flush=True)
         await ending.wait()
         await core.close(settings.drain_seconds)
-
-
-def _load_draft(settings: Settings) -> Model | None:
-    if not settings.has_draft:
-        return None
-    return Model.load(settings.draft) if settings.draft else Model.load_mtp(settings.model)
 
 
 @asynccontextmanager

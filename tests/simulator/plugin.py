@@ -118,6 +118,8 @@ class Plugin:
                 "start_weight_update called while a weight update is already active."
                 " Call finish_weight_update first."
             )
+        if self._ready is None or session not in self._ready.images:
+            raise WorkerError(f"no {session} is prepared in this process: send Init first")
         self.session = session
         self._updated = False
 

@@ -11,6 +11,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from simulator.model import Model
+from simulator.settings import Settings
+
+
+def load_draft(settings: Settings) -> Model | None:
+    """Of its own checkpoint or of the target's; None: the engine is started without one. Blocks."""
+    if not settings.has_draft:
+        return None
+    return Model.load(settings.draft) if settings.draft else Model.load_mtp(settings.model)
 
 
 @dataclass(slots=True)
