@@ -32,6 +32,7 @@ class FleetSpec:
     node_selector: Mapping[str, str] = field(default_factory=dict)
     agent_command: Sequence[str] = ("python", "-m", "weightrollout.agent")
     engine_command: Sequence[str] = ("python", "-m", "simulator")
+    engine_image: str = "vllm-simulator"
     engine_flags: Sequence[str] | None = None  # before `engine_args`; None: the simulator's
     environment: Mapping[str, str] = field(default_factory=dict)  # of both containers
     engine_environment: Mapping[str, str] = field(default_factory=dict)  # of the engine alone
@@ -111,7 +112,7 @@ def agent_container(fleet: FleetSpec) -> Json:
 def engine_container(fleet: FleetSpec) -> Json:
     container: Json = {
         "name": "engine",
-        "image": "vllm-simulator",
+        "image": fleet.engine_image,
         "command": list(fleet.engine_command),
         "args": [
             *(simulator_flags(fleet) if fleet.engine_flags is None else fleet.engine_flags),

@@ -10,13 +10,19 @@ from realvllm.plugins import OURS, write_folder
 
 def fleet(name: str, model: Path, replicas: int, *, plugins: Path) -> FleetSpec:
     """`plugins`: a folder that gets what an init container would have copied. Builds vLLM where there is none."""
-    in_pod = Launch(model, handover=Path(HANDOVER), staging=Path(STAGING))
+    in_pod = Launch(
+        model,
+        handover=Path(HANDOVER),
+        staging=Path(STAGING),
+        environment={"VLLM_SERVER_DEV_MODE": "0"},  # as in production: agents need no dev routes
+    )
     folder = write_folder(plugins / "plugins", [OURS])
     return FleetSpec(
         name,
         model,
         replicas,
         gated=True,
+        engine_image="vllm",
         engine_command=(str(venv.python()), "-m", "vllm.entrypoints.cli.main"),
         engine_flags=arguments(in_pod, Ports(ENGINE_HTTP, ENGINE_GRPC, "$(POD_IP)")),
         engine_args=(),
