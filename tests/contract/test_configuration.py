@@ -6,8 +6,9 @@ from typing import Any
 import grpc
 import pytest
 
+from contract.oracle import ENDLESS
 from contract.subjects import Can, Pair, StartEngine, Subject, needs, seen
-from contract.under_test import CALL_S, EngineUnderTest
+from contract.under_test import CALL_S, EngineUnderTest, eventually
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
 from weightrollout.engine.vllm_grpc import VllmGrpc
 from weightrollout.wire.vllm import control_pb2 as pb
@@ -146,6 +147,19 @@ async def test_sleep_checks_its_mode_and_not_its_level(sleeper: EngineUnderTest)
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
     await sleeper.call("Sleep", pb.SleepRequest(level=7), pb.SleepResponse)
     assert await sleeping(sleeper)
+
+
+@needs(Can.SLEEP)
+async def test_sleep_without_a_mode_aborts_and_without_a_level_puts_memory_to_sleep(
+    sleeper: EngineUnderTest,
+) -> None:
+    prompt = asyncio.create_task(sleeper.complete("an endless one", ENDLESS))
+    await eventually(sleeper.busy)
+    await sleeper.call("Sleep", pb.SleepRequest(), pb.SleepResponse)
+    with pytest.raises(EngineStateUnknown, match="CompletionAborted"):
+        await prompt
+    await sleeper.call("WakeUp", pb.WakeUpRequest(tags=["weights"]), pb.WakeUpResponse)
+    assert await sleeping(sleeper), "level 0 would be awake now: it puts no memory to sleep"
 
 
 @needs(Can.SLEEP)

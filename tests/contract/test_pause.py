@@ -153,6 +153,24 @@ async def test_new_requests_wait_in_an_abort_pause_before_0_33(start_engine: Sta
         assert await prompt
 
 
+@seen("0.28", "0.29", "0.30", "0.31", "0.32")
+async def test_new_requests_wait_behind_those_that_a_wait_pause_lets_end_before_0_33(
+    start_engine: StartEngine,
+) -> None:
+    async with start_engine(vllm="0.32") as engine:
+        running = asyncio.create_task(engine.tokens(PROMPT, LONGEST))
+        await eventually(engine.busy)
+        pause = asyncio.create_task(pause_raw(engine, pb.PAUSE_MODE_WAIT))
+        await eventually(engine.is_paused)
+        late = asyncio.create_task(engine.complete(PROMPT))
+        await pause
+        assert len(await running) == LONGEST
+        await engine.hears()
+        assert not late.done()
+        await engine.resume()
+        assert await late
+
+
 async def test_new_requests_wait_in_a_keep_pause(engine: EngineUnderTest) -> None:
     await engine.pause(PauseMode.KEEP)
     prompt = asyncio.create_task(engine.complete(PROMPT))
