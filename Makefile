@@ -10,7 +10,7 @@ PYTEST := $(PY) -m pytest
 # A Python of the same version that has torch: named, or the one with a real vLLM (built once, 6 GB).
 TORCH = torch=$${WEIGHTROLLOUT_TORCH:-$$(PYTHONPATH=tests $(PY) -m realvllm)} && test -n "$$torch"
 
-.PHONY: help setup check format generate test test-unit test-contract test-vllm test-families test-cluster test-transfer test-gpu test-faults chaos mutants demo vllm bench bench-transfer cluster frontend clean
+.PHONY: help setup check format generate test test-unit test-contract test-vllm test-families test-cluster test-chart test-transfer test-gpu test-faults chaos mutants demo vllm bench bench-transfer cluster frontend helm goldens clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -35,7 +35,7 @@ format: $(READY) ## format and fix what a machine can fix
 	$(BIN)/ruff format operator tests proto hatch_build.py
 	$(BIN)/ruff check --fix operator tests proto hatch_build.py
 
-generate: $(READY) ## stubs, CRD and API reference from their sources
+generate: $(READY) ## stubs, CRD (the chart's copy too) and API reference from their sources
 	$(PY) proto/generate.py
 	$(PY) -m weightrollout.api.generate --write
 
@@ -62,6 +62,12 @@ test-cluster: $(READY) ## a real API server, agents and engines as processes of 
 	@test -n "$$WEIGHTROLLOUT_KUBECONFIG" || $(MAKE) --no-print-directory cluster || true
 	$(PYTEST) -m 'not faults' tests/cluster
 
+# Without helm they say so and skip; WEIGHTROLLOUT_REQUIRE_ALL_TIERS=1 makes that a failure.
+test-chart: $(READY) ## the Helm chart: rendered by the real helm, and taken by a real API server
+	@$(MAKE) --no-print-directory helm || true
+	@test -n "$$WEIGHTROLLOUT_KUBECONFIG" || $(MAKE) --no-print-directory cluster || true
+	$(PYTEST) tests/chart
+
 test-transfer: $(READY) ## the core that copies into live tensors, with a real torch (WEIGHTROLLOUT_TORCH=its Python)
 	@$(TORCH) && WEIGHTROLLOUT_TORCH="$$torch" $(PYTEST) tests/unit/plugin
 
@@ -87,6 +93,12 @@ cluster: $(READY) ## build the local control plane (once, cached outside the rep
 frontend: $(READY) ## fetch vLLM's frontend binary for the contract tests (once, 336 MB, cached outside the repository)
 	@PYTHONPATH=tests $(PY) -m frontend build > /dev/null
 
+helm: $(READY) ## build helm (once, cached outside the repository)
+	@PYTHONPATH=tests $(PY) -m helm build > /dev/null
+
+goldens: $(READY) ## write the chart's goldens anew; look at the difference
+	@PYTHONPATH=tests $(PY) -m helm goldens > /dev/null
+
 vllm: $(READY) ## build the environment with a real vLLM for CPU (once, 6 GB, cached outside the repository)
 	@PYTHONPATH=tests $(PY) -m realvllm > /dev/null
 
@@ -99,5 +111,5 @@ bench: $(READY) ## figures beside the alternative, into docs/benchmarks.md (a qu
 bench-transfer: $(READY) ## the copies of a pause beside memcpy and torch, into docs/benchmarks.md (a quiet machine)
 	@$(TORCH) && PYTHONPATH=operator:tests "$$torch" -m bench.transfer
 
-clean: ## remove what was built here (the cached control plane and frontend stay)
+clean: ## remove what was built here (the cached control plane, helm and frontend stay)
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

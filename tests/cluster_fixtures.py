@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from gobinary import BuildFailed
 from localcluster.access import Cluster, make_namespace, remove_namespace
 from localcluster.api import Api
-from localcluster.build import BuildFailed, control_plane_binary
+from localcluster.build import control_plane_binary
 from localcluster.node_settings import python_environment
 from localcluster.pods import Pods
 from localcluster.provider import find_cluster, needs_build
 from localcluster.virtual_node import VirtualNode
 
 TESTS = Path(__file__).parent
-CLUSTER_TIER = frozenset({TESTS / "cluster", TESTS / "chaos"})
+CLUSTER_TIER = frozenset({TESTS / "cluster", TESTS / "chaos", TESTS / "chart" / "cluster"})
 PROGRAMS = (TESTS, TESTS.parent / "operator")  # what processes of pods can import
 
 _unbuilt = pytest.StashKey[str]()

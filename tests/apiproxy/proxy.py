@@ -26,6 +26,7 @@ class ApiProxy:
 
     def __init__(self, upstream: Access, session: aiohttp.ClientSession) -> None:
         self.calls: list[Call] = []
+        self.answers: list[tuple[Call, int]] = []  # and the server's status
         self.url = ""
         self.ca_pem: bytes | None = None
         self._fault = Fault()
@@ -76,6 +77,7 @@ class ApiProxy:
                 data=await request.read() or None,
                 headers={key: value for key, value in request.headers.items() if key in FORWARDED},
             ) as said:
+                self.answers.append((call, said.status))
                 if verb == "WATCH" and said.status == 200:
                     return await self._watch(request, said, fault)
                 return web.Response(

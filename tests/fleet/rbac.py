@@ -1,43 +1,26 @@
-"""The rights that the operator has in every test: what it needs and nothing else."""
+"""The rights that the operator has in every test: those that the chart gives it, and nothing else."""
 
+from pathlib import Path
 from typing import Any, Final
 
-from weightrollout.api import names
+import yaml
 
 Json = dict[str, Any]
 
-NAMESPACED: Final[tuple[Json, ...]] = (
-    {
-        "apiGroups": [names.GROUP],
-        "resources": [names.PLURAL],
-        "verbs": ["get", "list", "watch"],
-    },
-    {"apiGroups": [names.GROUP], "resources": [f"{names.PLURAL}/status"], "verbs": ["patch"]},
-    {"apiGroups": [""], "resources": ["pods"], "verbs": ["list", "watch"]},
-    {"apiGroups": [""], "resources": ["pods/status"], "verbs": ["patch"]},
-    {
-        "apiGroups": ["apps"],
-        "resources": ["controllerrevisions"],
-        "verbs": ["get", "list", "watch", "create", "patch", "delete"],
-    },
-    {
-        "apiGroups": [""],
-        "resources": ["configmaps"],
-        "verbs": ["get", "list", "watch", "create", "patch", "delete"],
-    },
-    {
-        "apiGroups": ["coordination.k8s.io"],
-        "resources": ["leases"],
-        "verbs": ["get", "create", "update"],
-    },
-    {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch"]},
+RIGHTS_FILE: Final = (
+    Path(__file__).resolve().parents[2] / "charts" / "weightrollout" / "files" / "rights.yaml"
 )
 
-CLUSTER_WIDE: Final[tuple[Json, ...]] = (
-    {
-        "apiGroups": ["apiextensions.k8s.io"],
-        "resources": ["customresourcedefinitions"],
-        "resourceNames": [f"{names.PLURAL}.{names.GROUP}"],
-        "verbs": ["get"],
-    },
-)
+
+def rights(scope: str) -> list[Json]:
+    """`namespaced` or `clusterWide`, as the chart has them: `verbs` are a mapping from each verb to its reason."""
+    found: list[Json] = yaml.safe_load(RIGHTS_FILE.read_text(encoding="utf-8"))[scope]
+    return found
+
+
+def _rules(scope: str) -> tuple[Json, ...]:
+    return tuple({**rule, "verbs": sorted(rule["verbs"])} for rule in rights(scope))
+
+
+NAMESPACED: Final = _rules("namespaced")
+CLUSTER_WIDE: Final = _rules("clusterWide")

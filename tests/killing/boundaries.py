@@ -37,10 +37,12 @@ ENGINE_CALLS: Final = tuple(
 MUTATING: Final = frozenset({"create", "patch", "update", "delete"})
 #: What the operator may write, by its rights.
 WRITTEN: Final = tuple(
-    resource
-    for rule in rbac.NAMESPACED
-    if MUTATING & set(rule["verbs"])
-    for resource in rule["resources"]
+    dict.fromkeys(
+        resource
+        for rule in rbac.NAMESPACED
+        if MUTATING & set(rule["verbs"])
+        for resource in rule["resources"]
+    )
 )
 
 OUT_OF_REACH: Final = {

@@ -1,7 +1,7 @@
 """Write what is made from the types: the CRD and the API reference. For a checkout, not for the wheel.
 
 python -m weightrollout.api.generate           print the CRD
-python -m weightrollout.api.generate --write   write crds/ and docs/api.md
+python -m weightrollout.api.generate --write   write crds/, the chart's copy, and docs/api.md
 python -m weightrollout.api.generate --check   fail when they differ from the types
 """
 
@@ -15,11 +15,13 @@ from weightrollout.api.schema import as_yaml
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 CRD_FILE: Final = ROOT / "crds" / "weightrollouts.weightrollout.dev.yaml"
+#: Helm renders files of the chart only; a template adds labels and the policy to keep it.
+CHART_FILE: Final = ROOT / "charts" / "weightrollout" / "files" / "crd.yaml"
 REFERENCE_FILE: Final = ROOT / "docs" / "api.md"
 
 
 def generated() -> dict[Path, str]:
-    return {CRD_FILE: as_yaml(), REFERENCE_FILE: as_markdown()}
+    return {CRD_FILE: as_yaml(), CHART_FILE: as_yaml(), REFERENCE_FILE: as_markdown()}
 
 
 def drifted() -> list[Path]:

@@ -1,0 +1,112 @@
+"""The life of a release on a real API server: installed, refused beside itself, upgraded, uninstalled.
+
+No node runs its pods here: what is seen is what Helm creates, changes, refuses and leaves.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from fleet.manifests import weight_rollout
+from helm.chart import CHART, SETS, Said, helm
+from localcluster.access import Cluster
+from localcluster.api import Api, ApiError
+from localcluster.waiting import eventually
+from weightrollout.api import names
+
+CRD: Final = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{names.PLURAL}.{names.GROUP}"
+GONE_S: Final = 30.0
+
+
+class Release:
+    """Of one namespace, named "wr" unless another name is given."""
+
+    def __init__(self, cluster: Cluster, api: Api, namespace: str) -> None:
+        self.namespace = namespace
+        self._cluster = cluster
+        self._api = api
+
+    def helm(self, *arguments: str) -> Said:
+        return helm(
+            *arguments, f"--namespace={self.namespace}", kubeconfig=self._cluster.kubeconfig
+        )
+
+    def install(self, *more: str, name: str = "wr") -> Said:
+        # Other tests have put the CRD there, by hand.
+        values = f"--values={SETS['minimal']}"
+        return self.helm("install", name, str(CHART), values, "--take-ownership", *more)
+
+    async def deployment(self) -> dict[str, Any]:
+        path = f"/apis/apps/v1/namespaces/{self.namespace}/deployments/weightrollout-operator"
+        return await self._api.get(path)
+
+    async def is_gone(self) -> bool:
+        try:
+            await self.deployment()
+        except ApiError as missing:
+            return missing.status == 404
+        return False
+
+
+@pytest.fixture
+async def release(cluster: Cluster, api: Api, namespace: str) -> AsyncIterator[Release]:
+    """Installed; uninstalled in the end, since what is cluster-wide outlives a namespace."""
+    found = Release(cluster, api, namespace)
+    said = found.install()
+    assert said.ok, said.error
+    yield found
+    found.helm("uninstall", "wr", "--ignore-not-found")
+
+
+async def test_notes_say_the_next_two_commands_and_the_second_is_accepted(
+    api: Api, release: Release
+) -> None:
+    notes = release.helm("get", "notes", "wr").out
+
+    commands = [line.split() for line in notes.splitlines() if line.startswith("  kubectl")]
+    assert [each[:3] for each in commands] == [["kubectl", "-n", release.namespace]] * 2
+    manifest = yaml.safe_load(notes.partition("<<'EOF'\n")[2].partition("EOF")[0])
+    manifest["metadata"]["namespace"] = release.namespace
+    assert (await api.apply(manifest))["kind"] == names.KIND
+
+
+async def test_second_release_beside_the_first_is_refused(release: Release) -> None:
+    said = release.helm("install", "other", str(CHART), f"--values={SETS['roles-only']}")
+
+    assert not said.ok
+    assert "cannot be imported into the current release" in said.error
+
+
+async def test_upgrade_keeps_what_was_chosen(release: Release) -> None:
+    said = release.helm(
+        "upgrade", "wr", str(CHART), "--reset-then-reuse-values", "--set=replicas=3"
+    )
+
+    assert said.ok, said.error
+    spec = (await release.deployment())["spec"]
+    assert spec["replicas"] == 3
+    assert "weightrollout-operator:0.1.0" in spec["template"]["spec"]["containers"][0]["image"]
+
+
+async def test_uninstall_leaves_the_kind_and_every_rollout(api: Api, release: Release) -> None:
+    rollout = weight_rollout("chat", {"version": "v1", "uri": "file:///models/chat/"})
+    rollout["metadata"]["namespace"] = release.namespace
+    await api.apply(rollout)
+
+    said = release.helm("uninstall", "wr")
+
+    assert said.ok, said.error
+    await eventually(release.is_gone, GONE_S, "the operator is gone")
+    assert (await api.get(CRD))["metadata"]["name"].endswith(names.GROUP)
+    assert (await api.get(await api.path_of(rollout)))["spec"]["weights"]["version"] == "v1"
+
+
+async def test_installed_again_by_the_same_name_it_takes_the_kind_over(release: Release) -> None:
+    assert release.helm("uninstall", "wr").ok
+    values = f"--values={SETS['minimal']}"
+
+    said = release.helm("install", "wr", str(CHART), values)
+
+    assert said.ok, said.error

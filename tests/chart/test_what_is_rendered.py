@@ -1,0 +1,207 @@
+"""The chart as Helm renders it: lint, goldens, and what no edit may lose."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+import yaml
+
+from fleet import rbac
+from helm.chart import (
+    CHART,
+    ROOT,
+    SETS,
+    golden,
+    golden_text,
+    helm,
+    of_kind,
+    one,
+    rendered,
+)
+from weightrollout import __version__
+from weightrollout.api import names
+from weightrollout.api.generate import CRD_FILE
+from weightrollout.kube.lease import LEASE_NAME
+
+MINIMAL, EVERYTHING = SETS["minimal"], SETS["everything"]
+
+every_set = pytest.mark.parametrize("name", SETS)
+
+
+@every_set
+def test_lint_finds_nothing_to_say(name: str) -> None:
+    said = helm("lint", "--strict", str(CHART), f"--values={SETS[name]}")
+
+    assert said.ok, said.out + said.error
+
+
+@every_set
+def test_what_is_rendered_changes_only_where_a_person_has_seen_it(name: str) -> None:
+    assert golden_text(name) == golden(name).read_text(), "look at it, then: make goldens"
+
+
+def test_no_golden_is_left_of_a_set_that_is_gone() -> None:
+    assert {path.stem for path in golden("minimal").parent.glob("*.yaml")} == SETS.keys()
+
+
+def test_schema_in_the_cluster_is_the_one_the_operator_asks_for_and_survives_uninstall() -> None:
+    (ours,) = yaml.safe_load_all(CRD_FILE.read_text())
+
+    installed = one(rendered(MINIMAL), "CustomResourceDefinition")
+
+    assert installed["spec"] == ours["spec"]
+    annotations = installed["metadata"]["annotations"]
+    assert annotations == {
+        **ours["metadata"]["annotations"],
+        "helm.sh/resource-policy": "keep",
+    }
+
+
+def test_only_the_owner_of_the_schema_brings_what_is_one_for_the_whole_cluster() -> None:
+    objects = rendered(SETS["roles-only"])
+
+    assert not of_kind(objects, "CustomResourceDefinition")
+    assert not [each for each in objects if each["kind"].startswith("Cluster")]
+
+
+@every_set
+def test_operator_is_given_what_rights_yaml_lists_and_nothing_else(name: str) -> None:
+    objects = rendered(SETS[name])
+
+    operators = [
+        each
+        for each in objects
+        if each["kind"] in ("Role", "ClusterRole")
+        and each["metadata"]["name"].startswith("weightrollout-operator")
+    ]
+
+    expected = [rbac.NAMESPACED]
+    if name != "roles-only":
+        expected.append(rbac.CLUSTER_WIDE)
+    by_kind = sorted(operators, key=lambda each: str(each["kind"]), reverse=True)
+    assert [tuple(each["rules"]) for each in by_kind] == expected
+
+
+@every_set
+def test_nobody_is_given_a_wildcard(name: str) -> None:
+    rules = [
+        rule
+        for each in rendered(SETS[name])
+        if each["kind"] in ("Role", "ClusterRole")
+        for rule in each["rules"]
+    ]
+
+    assert rules
+    for rule in rules:
+        assert not any("*" in text for texts in rule.values() for text in texts), rule
+
+
+def test_lease_and_schema_that_the_rights_name_are_those_of_the_operator() -> None:
+    named = {
+        rule["resources"][0]: rule["resourceNames"]
+        for rule in (*rbac.NAMESPACED, *rbac.CLUSTER_WIDE)
+        if "resourceNames" in rule
+    }
+
+    crd = f"{names.PLURAL}.{names.GROUP}"
+    assert named == {"leases": [LEASE_NAME], "customresourcedefinitions": [crd]}
+
+
+@every_set
+def test_operator_understands_every_flag_it_is_started_with(name: str) -> None:
+    arguments = container(rendered(SETS[name]))["args"]
+
+    said = subprocess.run(
+        [sys.executable, "-m", "weightrollout.controller", *arguments, "--help"],
+        cwd=ROOT / "operator",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert said.returncode == 0, said.stderr
+
+
+@every_set
+def test_one_port_is_bound_probed_and_let_through(name: str) -> None:
+    objects = rendered(SETS[name])
+    found = container(objects)
+
+    (port,) = found["ports"]
+    probes = [found[f"{each}Probe"]["httpGet"]["port"] for each in ("startup", "liveness")]
+    assert {*probes, found["readinessProbe"]["httpGet"]["port"]} == {port["name"]}
+    assert any(each.endswith(f":{port['containerPort']}") for each in found["args"])
+
+
+def test_agents_are_reached_where_they_listen() -> None:
+    policies = {
+        each["metadata"]["name"]: each["spec"]
+        for each in of_kind(rendered(EVERYTHING), "NetworkPolicy")
+    }
+
+    (*_, to_agents) = policies["weightrollout-operator"]["egress"]
+    from_operator = policies["weightrollout-engines"]["ingress"][1]
+    assert ports(to_agents) == ports(from_operator) == [names.DEFAULT_GRPC_PORT]
+    assert ports(policies["weightrollout-engines"]["ingress"][2]) == [names.DEFAULT_HTTP_PORT]
+
+
+def test_second_release_in_one_namespace_meets_the_first_ones_names() -> None:
+    """Helm refuses what another release owns; two would share one Lease."""
+    own = {"Deployment", "ServiceAccount", "Role", "RoleBinding"}
+
+    found = {each["metadata"]["name"] for each in rendered(MINIMAL) if each["kind"] in own}
+
+    assert found == {"weightrollout-operator"}
+
+
+def test_releases_in_two_namespaces_share_no_name_but_the_schemas() -> None:
+    def cluster_wide(namespace: str) -> set[tuple[str, str]]:
+        objects = rendered(EVERYTHING, "--set=crds.install=false", namespace=namespace)
+        return {
+            (each["kind"], each["metadata"]["name"])
+            for each in objects
+            if "namespace" not in each["metadata"]
+        }
+
+    assert cluster_wide("a")
+    assert not cluster_wide("a") & cluster_wide("b")
+
+
+def test_release_of_the_operator_is_the_charts() -> None:
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+
+    assert chart["appVersion"] == chart["version"] == __version__
+
+
+def test_old_cluster_without_admission_policies_is_refused_by_name() -> None:
+    arguments = ("--kube-version=1.29.0", f"--values={EVERYTHING}")
+    said = helm("template", "wr", str(CHART), *arguments)
+
+    assert not said.ok
+    assert "sources.enabled needs Kubernetes 1.30" in said.error
+
+
+def test_page_on_installing_has_the_rights_and_their_reasons() -> None:
+    assert rights_table() in (ROOT / "docs" / "install.md").read_text(), rights_table()
+
+
+def rights_table() -> str:
+    lines = ["| Where | What | Verb | What for |", "| --- | --- | --- | --- |"]
+    for scope, where in (("namespaced", "its namespace"), ("clusterWide", "cluster")):
+        for rule in rbac.rights(scope):
+            (resource,) = rule["resources"]
+            what = f"`{resource}`" + "".join(f" `{each}`" for each in rule.get("resourceNames", ()))
+            for verb, why in rule["verbs"].items():
+                lines.append(f"| {where} | {what} | {verb} | {why} |")
+    return "\n".join(lines) + "\n"
+
+
+def container(objects: list[dict[str, Any]]) -> dict[str, Any]:
+    (found,) = one(objects, "Deployment")["spec"]["template"]["spec"]["containers"]
+    assert isinstance(found, dict)
+    return found
+
+
+def ports(rule: dict[str, Any]) -> list[int]:
+    return [each["port"] for each in rule["ports"]]

@@ -1,0 +1,48 @@
+"""A value that cannot work is refused before anything is created, by its name."""
+
+import pytest
+
+from helm.chart import SETS, template
+
+WRONG = {
+    "--set=image.repository=": "image.repository",
+    "--set=image.tag=a tag": "image.tag",
+    "--set=image.digest=latest": "image.digest",
+    "--set=image.pullPolicy=Sometimes": "image.pullPolicy",
+    "--set=replicas=two": "replicas",
+    "--set=replicas=-1": "replicas",
+    "--set=replica=2": "replica",
+    "--set=lease.seconds=0": "lease.seconds",
+    "--set=lease.renewSeconds=20": "lease: seconds must be more than renewSeconds",
+    "--set=lease.retrySeconds=10": "lease: seconds must be more than renewSeconds",
+    "--set=log.level=TRACE": "log.level",
+    "--set=log.format=xml": "log.format",
+    "--set=port=80": "port",
+    "--set=resources.limits.memory=plenty": "resources.limits.memory",
+    "--set=crds.instal=true": "instal",
+    "--set=rbac.clusterRole=maybe": "rbac.clusterRole",
+    "--set=networkPolicy.operator.apiServerPorts={}": "networkPolicy.operator.apiServerPorts",
+    "--set=networkPolicy.operator.agentPort=0": "networkPolicy.operator.agentPort",
+    "--set=networkPolicy.engines.servingPorts={http}": "networkPolicy.engines.servingPorts",
+    "--set=sources.enabled=true": "sources.allowed",
+    "--set=sources.allowed={file:///models}": "sources.allowed",
+    "--set=sources.allowed={s3://bucket/}": "sources.allowed",
+    "--set=sources.allowed={file:///a'\\,'/}": "sources.allowed",
+    "--set=metrics.serviceMonitor.interval=often": "metrics.serviceMonitor.interval",
+}
+
+
+@pytest.mark.parametrize(("wrong", "name"), WRONG.items())
+def test_wrong_value_is_refused_and_named(wrong: str, name: str) -> None:
+    said = template(SETS["minimal"], wrong)
+
+    assert not said.ok
+    # As a JSON pointer or with dots, by the version of the library in helm.
+    assert name in said.error.replace("/", "."), said.error
+
+
+def test_image_has_no_default_and_that_is_said(tmp_path: object) -> None:
+    said = template(SETS["minimal"], "--set=image=null")
+
+    assert not said.ok
+    assert "image" in said.error

@@ -1,0 +1,133 @@
+"""The operator lives with exactly the rights that the chart gives it, and has a use for each of them."""
+
+import re
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
+from typing import Any, Final
+
+import aiohttp
+import pytest
+
+from apiproxy.faults import Call
+from apiproxy.proxy import ApiProxy, api_proxy
+from fleet import rbac
+from fleet.manifests import FleetSpec, weight_rollout
+from fleet.operator_process import OperatorProcess
+from fleet.world import World
+from localcluster.kubeconfig import read_kubeconfig
+from localcluster.waiting import eventually
+from weightrollout.api import names
+from weightrollout.rollout.prune import HISTORY
+
+DONE_S: Final = 90.0
+Right = tuple[str, str, str]  # API group, resource with its subresource, verb
+
+#: Of an object's path: group and version, then what lies in a namespace or belongs to none.
+PATH: Final = re.compile(
+    r"^/(?:api|apis/(?P<group>[^/]+))/[^/]+(?:/namespaces/[^/]+)?"
+    r"/(?P<resource>[^/]+)(?:/(?P<name>[^/]+)(?:/(?P<part>[^/]+))?)?$"
+)
+VERBS: Final = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+CREATED: Final = 201
+FORBIDDEN: Final = 403
+
+
+@pytest.fixture(scope="module")
+async def proxy(world: World) -> AsyncIterator[ApiProxy]:
+    async with api_proxy(read_kubeconfig(world.cluster.kubeconfig)) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+async def operator(world: World, proxy: ApiProxy) -> AsyncIterator[OperatorProcess]:
+    """With the rights of the chart, through a proxy that sees what it asks for."""
+    kubeconfig = proxy.kubeconfig(await world.operator_kubeconfig(), "proxied.kubeconfig")
+    process = OperatorProcess(kubeconfig, world.namespace, world.folder / "operator")
+    process.start()
+    yield process
+    await process.stop()
+
+
+async def test_every_right_is_used_and_no_other_is_asked_for(
+    world: World,
+    proxy: ApiProxy,
+    operator: OperatorProcess,
+    fleet: FleetSpec,
+    written: dict[str, Any],
+) -> None:
+    for version in ("b", "c"):
+        weights = {"version": version, "uri": written[version].uri}
+        await world.apply(weight_rollout("chat", weights, swap={"settleSeconds": 0}))
+        await world.until_phase("chat", "Complete", DONE_S)
+    await history_overflows(world)
+    await fleet_goes(world)
+    await eventually(
+        lambda: nothing_is_left_over(proxy), DONE_S, "every right of the chart was used"
+    )
+
+    assert await count_of_forbidden(operator) == 0
+    assert not [call for call, status in proxy.answers if status == FORBIDDEN]
+
+
+async def history_overflows(world: World) -> None:
+    """More versions than are kept, of a rollout without pods; and one that is desired for a second time."""
+    for number in (*range(HISTORY + 3), HISTORY + 1):
+        version = f"v{number}"
+        weights = {"version": version, "uri": f"file:///models/{version}/"}
+        await world.apply(weight_rollout("idle", weights))
+        await world.until(
+            "idle",
+            partial(desires, version),
+            DONE_S,
+            f"{version} is desired",
+        )
+
+
+def desires(version: str, said: dict[str, Any]) -> bool:
+    return bool(said["desired"]["version"] == version)
+
+
+async def fleet_goes(world: World) -> None:
+    namespaced = f"/namespaces/{world.namespace}"
+    await world.api.delete(f"/apis/{names.API_VERSION}{namespaced}/{names.PLURAL}/chat")
+    await world.api.delete(f"/apis/apps/v1{namespaced}/statefulsets/chat")
+
+
+async def nothing_is_left_over(proxy: ApiProxy) -> bool:
+    granted = set(rights())
+    used = {right for call, status in proxy.answers for right in asked(call, status)}
+    assert granted == used, f"unused: {granted - used}; not granted: {used - granted}"
+    return True
+
+
+def rights() -> list[Right]:
+    return [
+        (group, resource, verb)
+        for rule in (*rbac.NAMESPACED, *rbac.CLUSTER_WIDE)
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    ]
+
+
+def asked(call: Call, status: int) -> Iterator[Right]:
+    """What the API server's authorizer was asked for. A server-side apply that creates asks for both."""
+    found = PATH.match(call.path)
+    if found is None:
+        return  # discovery: open to everybody who is known
+    resource = "/".join(filter(None, (found["resource"], found["part"])))
+    reading = {"WATCH": "watch", "GET": "get" if found["name"] else "list"}
+    yield found["group"] or "", resource, {**VERBS, **reading}[call.verb]
+    if call.verb == "PATCH" and status == CREATED:
+        yield found["group"] or "", resource, "create"
+
+
+async def count_of_forbidden(operator: OperatorProcess) -> float:
+    """As its own metric counts: kopf's watch goes by another way, which the proxy sees."""
+    async with aiohttp.ClientSession() as session, session.get(f"{operator.http}/metrics") as said:
+        lines = (await said.text()).splitlines()
+    return sum(
+        float(line.split()[-1])
+        for line in lines
+        if line.startswith("weightrollout_api_requests_total{") and 'code="403"' in line
+    )
