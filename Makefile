@@ -39,7 +39,7 @@ generate: $(READY) ## stubs, CRD (the chart's copy too) and API reference from t
 	$(PY) proto/generate.py
 	$(PY) -m weightrollout.api.generate --write
 
-test: check test-unit test-contract test-cluster test-faults chaos ## check and every tier that this machine can run (not: real vLLM)
+test: check test-unit test-contract test-cluster test-chart test-faults chaos ## check and every tier that this machine can run (not: real vLLM)
 
 test-unit: $(READY) ## unit, property and story tests: anywhere, some minutes
 	$(PYTEST) -m 'not faults' tests/unit tests/property

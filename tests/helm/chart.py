@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,6 +54,7 @@ def helm(*arguments: str, kubeconfig: Path = NO_CLUSTER) -> Said:
     return Said(done.returncode == 0, done.stdout, done.stderr)
 
 
+@cache  # helm reads the chart anew each time, and the tests ask for few value sets often
 def template(values: Path, *more: str, namespace: str = NAMESPACE) -> Said:
     """`helm template` of one value set; `more` are further arguments, such as --set."""
     return helm(

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,10 +15,12 @@ from fleet.world import CRD_FILE
 from helm.chart import SETS, of_kind, one, rendered
 from localcluster.api import Api, ApiError
 from localcluster.waiting import eventually
+from weightrollout.api import names
 
 Json = dict[str, Any]
 FOREIGN: Final = Path(__file__).resolve().parents[1] / "monitoring_crds.yaml"
 SERVED_S: Final = 30.0
+ABSENT: Final = (404, 429)  # not there; "storage is (re)initializing", just now
 DRY: Final = {
     "dryRun": "All",
     "fieldManager": "helm",
@@ -27,22 +30,35 @@ DRY: Final = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-async def _kinds(api: Api) -> None:
-    """Those of Prometheus Operator, and ours."""
-    text = FOREIGN.read_text() + "---\n" + CRD_FILE.read_text()
-    for definition in yaml.safe_load_all(text):
-        await api.apply(definition)
-        spec = definition["spec"]
-        path = f"/apis/{spec['group']}/{spec['versions'][0]['name']}/{spec['names']['plural']}"
+async def _kinds(api: Api) -> AsyncIterator[None]:
+    """Ours, and those of Prometheus Operator: the cluster's own where it has them, else short ones until the end."""
+    await api.apply(yaml.safe_load(CRD_FILE.read_text()))
+    made = []
+    for definition in yaml.safe_load_all(FOREIGN.read_text()):
+        path = await api.path_of(definition)
+        if not await is_there(api, path):
+            await api.apply(definition)
+            made.append(path)
+        group, plural = definition["spec"]["group"], definition["spec"]["names"]["plural"]
+        await eventually(
+            partial(is_there, api, f"/apis/{group}/v1/{plural}"), SERVED_S, f"{plural} are served"
+        )
+    await eventually(
+        partial(is_there, api, f"/apis/{names.API_VERSION}/{names.PLURAL}"), SERVED_S, "ours too"
+    )
+    yield
+    for path in made:
+        await api.delete(path)
 
-        async def served(path: str = path) -> bool:
-            try:
-                await api.get(path)
-            except ApiError:
-                return False
-            return True
 
-        await eventually(served, SERVED_S, f"{path} is served")
+async def is_there(api: Api, path: str) -> bool:
+    try:
+        await api.get(path)
+    except ApiError as missing:
+        if missing.status in ABSENT:
+            return False
+        raise
+    return True
 
 
 @pytest.mark.parametrize("name", SETS)
