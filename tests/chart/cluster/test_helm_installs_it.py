@@ -3,7 +3,9 @@
 No node runs its pods here: what is seen is what Helm creates, changes, refuses and leaves.
 """
 
+import shutil
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -15,8 +17,10 @@ from localcluster.access import Cluster
 from localcluster.api import Api, ApiError
 from localcluster.waiting import eventually
 from weightrollout.api import names
+from weightrollout.api.schema import schema_hash
 
 CRD: Final = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{names.PLURAL}.{names.GROUP}"
+OLD_HASH: Final = "0123456789abcdef"
 GONE_S: Final = 30.0
 
 
@@ -88,6 +92,27 @@ async def test_upgrade_keeps_what_was_chosen(release: Release) -> None:
     spec = (await release.deployment())["spec"]
     assert spec["replicas"] == 3
     assert "weightrollout-operator:0.1.0" in spec["template"]["spec"]["containers"][0]["image"]
+
+
+async def test_upgrade_brings_the_schema_of_the_new_release(
+    api: Api, release: Release, tmp_path: Path
+) -> None:
+    """Helm's own folder for such definitions would leave the old one for ever."""
+    older = Path(shutil.copytree(CHART, tmp_path / "weightrollout"))
+    schema = older / "files" / "crd.yaml"
+    schema.write_text(schema.read_text().replace(schema_hash(), OLD_HASH))
+    assert release.helm("upgrade", "wr", str(older), "--reset-then-reuse-values").ok
+    assert await installed_hash(api) == OLD_HASH
+
+    said = release.helm("upgrade", "wr", str(CHART), "--reset-then-reuse-values")
+
+    assert said.ok, said.error
+    assert await installed_hash(api) == schema_hash()
+
+
+async def installed_hash(api: Api) -> str:
+    found: str = (await api.get(CRD))["metadata"]["annotations"][names.ANNOTATION_SCHEMA]
+    return found
 
 
 async def test_uninstall_leaves_the_kind_and_every_rollout(api: Api, release: Release) -> None:
