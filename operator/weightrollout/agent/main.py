@@ -16,7 +16,7 @@ import grpc.aio
 from aiohttp import web
 
 from weightrollout import __version__
-from weightrollout.agent import engine_flags, stable
+from weightrollout.agent import engine_flags, install_plugin, stable
 from weightrollout.agent.alone_driver import ALONE_AFTER_S, Alone, why_out
 from weightrollout.agent.engine_flags import EngineAccess
 from weightrollout.agent.engine_watch import EngineWatch
@@ -27,7 +27,7 @@ from weightrollout.agent.service import AgentService, Desk
 from weightrollout.agent.stage import Stager
 from weightrollout.agent.state import Bell, Board
 from weightrollout.agent.swaps import Parts, Swaps
-from weightrollout.api.names import DEFAULT_GRPC_PORT, DEFAULT_HTTP_PORT
+from weightrollout.api.names import DEFAULT_GRPC_PORT, DEFAULT_HTTP_PORT, INSTALL_PLUGIN
 from weightrollout.clock import SystemClock
 from weightrollout.engine.vllm_grpc import VllmGrpc
 from weightrollout.engine.vllm_http import VllmHttp
@@ -75,7 +75,10 @@ class BadFlag(Exception):
 
 def parse(argv: Sequence[str] | None = None) -> Settings:
     parser = argparse.ArgumentParser(
-        prog="weightrollout-agent", description="The sidecar beside one vLLM engine."
+        prog="weightrollout-agent",
+        description="The sidecar beside one vLLM engine.",
+        epilog=f"`weightrollout-agent {INSTALL_PLUGIN} DIR` puts the engine plugin into a folder"
+        " for PYTHONPATH instead.",
     )
     parser.add_argument("--engine-grpc", default="127.0.0.1:50051", help="vllm.Control, HOST:PORT")
     parser.add_argument("--engine-http", default="http://127.0.0.1:8000", help="base URL")
@@ -255,7 +258,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
-    settings = parse(argv)
+    given = sys.argv[1:] if argv is None else argv
+    if given[:1] == [INSTALL_PLUGIN]:
+        return install_plugin.main(given[1:])
+    settings = parse(given)
     try:
         check(settings)
     except BadFlag as error:

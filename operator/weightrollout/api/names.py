@@ -27,7 +27,15 @@ ANNOTATION_SCHEMA: Final = f"{GROUP}/schema"
 #: Opt-in readiness gate; its condition has the same name.
 GATE_SERVING: Final = f"{GROUP}/Serving"
 
+#: On an injected pod template: JSON, how to take the injection back.
+ANNOTATION_INJECTED: Final = f"{GROUP}/injected"
+
 AGENT_CONTAINER: Final = "weightrollout-agent"
+#: The init container that brings the engine plugin.
+PLUGIN_CONTAINER: Final = "weightrollout-plugin"
+#: The program of both, and what it is told in the second.
+AGENT_PROGRAM: Final = "weightrollout-agent"
+INSTALL_PLUGIN: Final = "install-plugin"
 PORT_GRPC: Final = "wr-grpc"
 PORT_HTTP: Final = "wr-http"
 DEFAULT_GRPC_PORT: Final = 9610
@@ -35,6 +43,15 @@ DEFAULT_HTTP_PORT: Final = 9611
 VOLUME_STAGING: Final = "weightrollout-staging"
 VOLUME_HANDOVER: Final = "weightrollout-handover"
 VOLUME_STABLE: Final = "weightrollout-stable"
+VOLUME_PLUGIN: Final = "weightrollout-plugin"
+#: Where they are mounted, in the agent and in the engine.
+MOUNT_STAGING: Final = "/weightrollout/staging"
+MOUNT_HANDOVER: Final = "/weightrollout/handover"
+MOUNT_STABLE: Final = "/weightrollout/stable"
+MOUNT_PLUGIN: Final = "/weightrollout/plugin"
+#: What the engine plugin reads to find them.
+ENV_STAGING: Final = "WEIGHTROLLOUT_STAGING"
+ENV_HANDOVER: Final = "WEIGHTROLLOUT_HANDOVER"
 
 #: The label that a vLLM engine is born with.
 BASELINE_VERSION: Final = "default"
