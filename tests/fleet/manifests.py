@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from weightrollout.api import names
 
-STAGING: Final = "/var/lib/weightrollout/staging"
-HANDOVER: Final = "/var/lib/weightrollout/handover"
-STABLE: Final = "/etc/weightrollout/stable"
+STAGING: Final = names.MOUNT_STAGING
+HANDOVER: Final = names.MOUNT_HANDOVER
+STABLE: Final = names.MOUNT_STABLE
 ENGINE_HTTP: Final = 8000
 ENGINE_GRPC: Final = 50051
 

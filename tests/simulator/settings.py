@@ -1,10 +1,14 @@
 """The command line of one simulated engine."""
 
 import argparse
+import json
+import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+from weightrollout.api import names
 
 #: What each released version is known to change; see facts in `control` and `core`.
 RL_CALLS_SINCE: Final = (0, 28)
@@ -93,7 +97,35 @@ def parse(argv: list[str]) -> Settings:
     parser.add_argument("--quantisation", default="")
     parser.add_argument("--loras", type=int, default=0)
     parser.add_argument("--free-bytes", type=int, default=64 << 30, help="as the plugin reports")
+    _add_vllm_flags(parser)
     arguments = parser.parse_args(argv)
+    _take_vllm_flags(arguments)
     if arguments.handover is not None and arguments.staging is None:
         parser.error("--handover needs --staging: the plugin reads its weights from there")
     return Settings(**vars(arguments))
+
+
+def _add_vllm_flags(parser: argparse.ArgumentParser) -> None:
+    """An engine that was prepared as a real one is: flags of `vllm serve`, and the plugin's environment."""
+    group = parser.add_argument_group("as vllm serve has them")
+    group.add_argument("--host")
+    group.add_argument("--port")
+    group.add_argument("--grpc-port")
+    group.add_argument("--weight-transfer-config", type=json.loads, metavar="JSON")
+    for name, variable in (("handover", names.ENV_HANDOVER), ("staging", names.ENV_STAGING)):
+        if folder := os.environ.get(variable):
+            parser.set_defaults(**{name: Path(folder)})
+
+
+def _take_vllm_flags(arguments: argparse.Namespace) -> None:
+    """Out of the parsed arguments, which then have the simulator's own."""
+    host, port, grpc_port, config = (
+        vars(arguments).pop(each)
+        for each in ("host", "port", "grpc_port", "weight_transfer_config")
+    )
+    if config is not None:
+        arguments.backend = config["backend"]
+    if port is not None:
+        # Without --grpc-port a real engine serves no gRPC; this one does, where nobody looks.
+        arguments.http = f"{host or '127.0.0.1'}:{port}"
+        arguments.grpc = f"{host or '127.0.0.1'}:{grpc_port or 0}"
