@@ -3,11 +3,12 @@
 import typer
 
 from weightrollout.cli.commands.digest import digest
+from weightrollout.cli.commands.inject import inject
 from weightrollout.cli.commands.status import status
 
 app = typer.Typer(
     name="kubectl weightrollout",
-    help="Look at rollouts of new weights into running vLLM pods.",
+    help="Look at rollouts of new weights into running vLLM pods, and prepare pods for them.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,  # a traceback must be copyable into a bug report
@@ -16,6 +17,7 @@ app = typer.Typer(
 )
 app.command()(status)
 app.command()(digest)
+app.command()(inject)
 
 
 def main() -> None:

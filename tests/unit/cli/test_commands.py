@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from weightrollout.cli.main import app
 
-COMMANDS = ["status", "digest"]
+COMMANDS = ["status", "digest", "inject"]
 
 
 @pytest.fixture

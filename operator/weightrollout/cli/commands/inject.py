@@ -1,0 +1,175 @@
+"""`kubectl weightrollout inject`: a workload with a vLLM container becomes one that can be given new weights."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Final, NoReturn
+
+import typer
+
+from weightrollout.cli.exits import Exit
+from weightrollout.cli.inject import documents, sizes
+from weightrollout.cli.inject.report import Options, Reason, Refused, Report, Staging
+from weightrollout.cli.inject.workloads import inject_all, take_back_all
+from weightrollout.weights.digest import FolderError, matching_files
+from weightrollout.weights.errors import WeightsError
+from weightrollout.weights.sources import resolve
+
+STDIN: Final = "-"
+
+
+def inject(
+    filename: Annotated[
+        str, typer.Option("--filename", "-f", help="YAML file, or - for stdin.", metavar="FILE")
+    ],
+    agent_image: Annotated[
+        str | None,
+        typer.Option(
+            envvar="WEIGHTROLLOUT_AGENT_IMAGE",
+            help="Image of agent and plugin. Required but with --uninject.",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(help="WeightRollout to join. Default: the label, or the workload's name."),
+    ] = None,
+    container: Annotated[
+        str | None, typer.Option(help="The engine. Default: the only one that looks like vLLM.")
+    ] = None,
+    staging: Annotated[Staging, typer.Option(help="Where new weights wait.")] = Staging.DISK,
+    size: Annotated[
+        str | None,
+        typer.Option("--bytes", help="Size of one version, such as 16Gi.", metavar="SIZE"),
+    ] = None,
+    uri: Annotated[
+        str | None,
+        typer.Option(
+            help="Folder of a version, or its file:/// URI. Its size is taken where it can be read"
+            " here; the agent gets the engine's volume that holds a URI's folder."
+        ),
+    ] = None,
+    gate: Annotated[
+        bool, typer.Option("--gate", help="Add the readiness gate, for an immediate take-out.")
+    ] = False,
+    agent_arg: Annotated[
+        list[str] | None, typer.Option(help="One more argument of the agent. Repeatable.")
+    ] = None,
+    agent_mount: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Volume of the pod that the agent reads, too. Repeatable.", metavar="VOLUME:PATH"
+        ),
+    ] = None,
+    uninject: Annotated[bool, typer.Option("--uninject", help="Take it back.")] = False,
+) -> None:
+    """Put the agent and the engine plugin into a workload, and print the result.
+
+    Deployment, StatefulSet, DaemonSet, ReplicaSet, LeaderWorkerSet of size 1 and Pod; several documents and Lists, too. What it
+    changed and what it could not know goes to stderr. Injecting twice is injecting once. No cluster is asked.
+
+    \b
+    Examples:
+      export WEIGHTROLLOUT_AGENT_IMAGE=REGISTRY/weightrollout-agent:TAG
+      kubectl weightrollout inject -f deployment.yaml --bytes 16Gi > injected.yaml
+      kubectl get deployment chat -o yaml | kubectl weightrollout inject -f - | kubectl apply -f -
+      kubectl weightrollout inject -f injected.yaml --uninject
+
+    \b
+    Exit codes:
+      0    printed
+      2    wrong usage, or refused: nothing is printed on stdout, and the reason says what to do
+      130  interrupted
+    """
+    try:
+        text = _text(filename)
+        objects = documents.read(text)
+        if uninject:
+            result = take_back_all(objects)
+        else:
+            options = Options(
+                agent_image=_required(agent_image),
+                name=name,
+                container=container,
+                staging=staging,
+                checkpoint_bytes=_bytes(size, uri),
+                folder=_folder_in_pods(uri),
+                gate=gate,
+                agent_args=tuple(agent_arg or ()),
+                agent_mounts=tuple(_mount(each) for each in agent_mount or ()),
+            )
+            result = inject_all(objects, options)
+    except Refused as refused:
+        _refuse(refused)
+    except KeyboardInterrupt:
+        raise typer.Exit(Exit.INTERRUPTED) from None
+    _tell(result.reports, comments=documents.has_comments(text))
+    sys.stdout.write(documents.write(result.objects))
+
+
+def _text(filename: str) -> str:
+    try:
+        return sys.stdin.read() if filename == STDIN else Path(filename).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refused(Reason.MALFORMED, f"{filename}: {error}") from error
+
+
+def _required(image: str | None) -> str:
+    if not image:
+        raise typer.BadParameter(
+            "no agent image is published: build one, and name it here or in"
+            " WEIGHTROLLOUT_AGENT_IMAGE",
+            param_hint="--agent-image",
+        )
+    return image
+
+
+def _bytes(size: str | None, uri: str | None) -> int | None:
+    """Of one version: as given, or of the files in the folder that count."""
+    if size is not None:
+        try:
+            return sizes.read(size)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--bytes") from error
+    if uri is None:
+        return None
+    try:
+        folder = resolve(uri) if "://" in uri else Path(uri)
+        total = sum((folder / each).stat().st_size for each in matching_files(folder))
+    except (WeightsError, FolderError, OSError) as error:
+        raise Refused(
+            Reason.SIZE_MISSING,
+            f"--uri {uri}: {error}",
+            "--bytes SIZE, where it cannot be read here",
+        ) from error
+    return total
+
+
+def _folder_in_pods(uri: str | None) -> str:
+    """Only a URI says where pods see the folder; a path is this machine's."""
+    if uri is None or "://" not in uri:
+        return ""
+    try:
+        return str(resolve(uri))
+    except WeightsError as error:
+        raise Refused(Reason.SIZE_MISSING, f"--uri {uri}: {error}") from error
+
+
+def _mount(text: str) -> tuple[str, str]:
+    volume, _, path = text.partition(":")
+    if not volume or not path.startswith("/"):
+        raise typer.BadParameter(f"{text}: write VOLUME:/PATH", param_hint="--agent-mount")
+    return volume, path
+
+
+def _tell(reports: list[Report], *, comments: bool) -> None:
+    for report in reports:
+        for line in report.lines():
+            typer.echo(line, err=True)
+    if comments:
+        typer.echo(f"note: {Reason.COMMENTS_LOST}: comments of the input are not kept", err=True)
+
+
+def _refuse(refused: Refused) -> NoReturn:
+    typer.echo(f"error: {refused.reason}: {refused.message}", err=True)
+    if refused.hint:
+        typer.echo(f"  -> {refused.hint}", err=True)
+    raise typer.Exit(Exit.REFUSED)

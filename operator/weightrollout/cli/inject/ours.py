@@ -1,0 +1,146 @@
+"""What injection brings into a pod: two containers, four volumes, a probe."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from weightrollout.api import names
+from weightrollout.cli.inject import sizes
+from weightrollout.cli.inject.engine import Access
+from weightrollout.cli.inject.report import Json, Options, Staging
+
+#: Nobody's id in most images; only used where the pod says that everything runs as root.
+UNPRIVILEGED: Final = 65532
+
+#: /readyz answers whether this engine may serve; the kubelet makes a restarted container unready by itself. An agent that is
+#: restarted within three periods is not noticed.
+READINESS: Final[Json] = {
+    "httpGet": {"path": "/readyz", "port": names.DEFAULT_HTTP_PORT},
+    "periodSeconds": 1,
+    "timeoutSeconds": 1,
+    "failureThreshold": 3,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What our containers have to know of the pod that they come into."""
+
+    options: Options
+    access: Access
+    environment: tuple[Json, ...]  # entries that the engine's addresses refer to
+    mounts: tuple[Json, ...]  # where checkpoints are
+    runs_as_root: bool  # the pod's own securityContext says so
+    guaranteed: bool
+    disk_limit: bool
+
+
+#: A name of our own, so that an engine's POD_IP may mean what it likes.
+POD_IP: Final = "WEIGHTROLLOUT_POD_IP"
+
+
+def volumes(rollout: str, options: Options) -> list[Json]:
+    staging: Json = {} if options.staging is Staging.DISK else {"medium": "Memory"}
+    if options.checkpoint_bytes is not None:
+        staging["sizeLimit"] = sizes.write(sizes.staging_bytes(options.checkpoint_bytes))
+    return [
+        {"name": names.VOLUME_STAGING, "emptyDir": staging},
+        {"name": names.VOLUME_HANDOVER, "emptyDir": {}},
+        {
+            "name": names.VOLUME_STABLE,
+            "configMap": {"name": names.stable_configmap(rollout), "optional": True},
+        },
+        {"name": names.VOLUME_PLUGIN, "emptyDir": {}},
+    ]
+
+
+def holds(mount: str, folder: str) -> bool:
+    """Whether a mount path is that folder or above it."""
+    return f"{folder.rstrip('/')}/".startswith(f"{mount.rstrip('/')}/")
+
+
+def engine_mounts() -> list[Json]:
+    return [
+        {"name": names.VOLUME_STAGING, "mountPath": names.MOUNT_STAGING, "readOnly": True},
+        {"name": names.VOLUME_HANDOVER, "mountPath": names.MOUNT_HANDOVER},
+        {"name": names.VOLUME_PLUGIN, "mountPath": names.MOUNT_PLUGIN, "readOnly": True},
+    ]
+
+
+def plugin_container(place: Place) -> Json:
+    """Ends before the engine starts."""
+    return {
+        "name": names.PLUGIN_CONTAINER,
+        "image": place.options.agent_image,
+        "command": [names.AGENT_PROGRAM, names.INSTALL_PLUGIN, names.MOUNT_PLUGIN],
+        "resources": _resources(place, sizes.PLUGIN_BYTES),
+        "securityContext": _restricted(place),
+        "volumeMounts": [{"name": names.VOLUME_PLUGIN, "mountPath": names.MOUNT_PLUGIN}],
+    }
+
+
+def agent_container(place: Place) -> Json:
+    """A native sidecar: it starts before the engine and ends after it."""
+    return {
+        "name": names.AGENT_CONTAINER,
+        "image": place.options.agent_image,
+        "restartPolicy": "Always",
+        "command": [names.AGENT_PROGRAM],
+        "args": [
+            f"--engine-grpc={place.access.grpc}",
+            f"--engine-http={place.access.http}",
+            f"--grpc-bind=$({POD_IP}):{names.DEFAULT_GRPC_PORT}",
+            f"--http-bind=$({POD_IP}):{names.DEFAULT_HTTP_PORT}",
+            f"--staging={names.MOUNT_STAGING}",
+            f"--handover={names.MOUNT_HANDOVER}",
+            f"--stable={names.MOUNT_STABLE}",
+            *place.options.agent_args,
+        ],
+        "env": _environment(place),
+        "ports": [
+            {"name": names.PORT_GRPC, "containerPort": names.DEFAULT_GRPC_PORT},
+            {"name": names.PORT_HTTP, "containerPort": names.DEFAULT_HTTP_PORT},
+        ],
+        "resources": agent_resources(place),
+        "securityContext": _restricted(place),
+        "volumeMounts": [
+            {"name": names.VOLUME_STAGING, "mountPath": names.MOUNT_STAGING},
+            {"name": names.VOLUME_HANDOVER, "mountPath": names.MOUNT_HANDOVER},
+            {"name": names.VOLUME_STABLE, "mountPath": names.MOUNT_STABLE, "readOnly": True},
+            *place.mounts,
+        ],
+    }
+
+
+def agent_resources(place: Place) -> Json:
+    options = place.options
+    found = _resources(place, sizes.agent_memory(options.staging, options.checkpoint_bytes))
+    if options.staging is Staging.DISK and options.checkpoint_bytes is not None:
+        room = sizes.write(sizes.staging_bytes(options.checkpoint_bytes))
+        found["requests"]["ephemeral-storage"] = room
+        if place.disk_limit:
+            found["limits"]["ephemeral-storage"] = room
+    return found
+
+
+def _resources(place: Place, memory: int) -> Json:
+    cpu = sizes.GUARANTEED_CPU if place.guaranteed else sizes.AGENT_CPU
+    quantity = sizes.write(memory)
+    limits = {"cpu": cpu, "memory": quantity} if place.guaranteed else {"memory": quantity}
+    return {"requests": {"cpu": cpu, "memory": quantity}, "limits": limits}
+
+
+def _restricted(place: Place) -> Json:
+    """What the Pod Security profile `restricted` asks for, and a root that cannot be written."""
+    return {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "readOnlyRootFilesystem": True,
+        "runAsNonRoot": True,
+        **({"runAsUser": UNPRIVILEGED} if place.runs_as_root else {}),
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+
+def _environment(place: Place) -> list[Json]:
+    pod_ip = {"name": POD_IP, "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
+    return [pod_ip, *place.environment]

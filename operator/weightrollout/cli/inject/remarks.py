@@ -1,0 +1,133 @@
+"""What a person should know beside the changes: what could not be seen, and what this release does not do."""
+
+import ssl
+from typing import Final
+
+from weightrollout.api import names
+from weightrollout.cli.inject import ours, sizes
+from weightrollout.cli.inject.engine import REFUSED_LATER, Start
+from weightrollout.cli.inject.ours import Place
+from weightrollout.cli.inject.report import Json, Reason, Report, Staging
+
+#: Probes that are not the agent's: it does not relay whether its engine lives.
+LEFT: Final = ("livenessProbe", "startupProbe")
+#: Of vLLM's --ssl-cert-reqs, as Python's ssl numbers it: no call without a client's certificate.
+CERTIFICATE_REQUIRED: Final = str(int(ssl.CERT_REQUIRED))
+
+
+def add(report: Report, container: Json, spec: Json, start: Start, place: Place) -> None:
+    _about_this_release(report, container, start, place)
+    _about_the_engine(report, container, start, place.options.agent_args)
+    _about_staging(report, place)
+
+
+def _about_this_release(report: Report, container: Json, start: Start, place: Place) -> None:
+    report.could_not_know(
+        Reason.LOOPBACK_ONLY,
+        "the agent of this release does not authenticate callers, and so does not start where its"
+        " pod has an address other than loopback",
+        "docs/limits.md, Access: fit for the test ground, not yet for a cluster",
+    )
+    probes = [name for name in LEFT if container.get(name)]
+    if place.access.loopback:
+        report.could_not_know(
+            Reason.ENGINE_ON_LOOPBACK,
+            "the engine listens on loopback only: its control port is closed, its clients are, too",
+            "a proxy in the pod in front of its HTTP port; inject brings none",
+        )
+        blind = [name for name in probes if "exec" not in container[name]]
+        for name in blind:
+            report.could_not_know(
+                Reason.PROBE_LEFT,
+                f"{name} ({probe_text(container[name])}) cannot reach an engine on loopback, and the"
+                " agent does not relay whether its engine lives",
+                f"make {name} an exec probe, or take it out",
+            )
+    else:
+        if start.flags.get("--ssl-cert-reqs") != CERTIFICATE_REQUIRED:
+            _about_the_control_port(report, place)
+        for name in probes:
+            report.could_not_know(
+                Reason.PROBE_LEFT,
+                f"{name} ({probe_text(container[name])}) goes on asking the engine",
+            )
+    report.could_not_know(
+        Reason.NO_PRE_STOP,
+        "no preStop hook: the agent of this release hears of a pod's end when its engine has ended",
+    )
+
+
+def _about_the_control_port(report: Report, place: Place) -> None:
+    report.could_not_know(
+        Reason.CONTROL_PORT_EXPOSED,
+        f"whoever reaches port {place.access.grpc.rpartition(':')[2]} of the pod owns the engine, and"
+        " who does is not known here",
+        "a NetworkPolicy that leaves only its HTTP port open, or --ssl-* with client certificates",
+    )
+
+
+def _about_the_engine(
+    report: Report, container: Json, start: Start, agent_args: tuple[str, ...]
+) -> None:
+    if start.assumed:
+        report.could_not_know(
+            Reason.ENTRY_POINT_ASSUMED,
+            f"it was assumed {start.assumed}",
+            "write command: [vllm, serve]",
+        )
+    if "--config" in start.flags:
+        report.could_not_know(
+            Reason.CONFIG_FILE_UNSEEN,
+            f"{start.flags['--config']} was not seen: host, port and gRPC port are taken to be in the"
+            " arguments",
+            "write --host, --port and --grpc-port into args",
+        )
+    asks = "--api-key" in start.flags or any(
+        each.get("name") == "VLLM_API_KEY" for each in container.get("env") or []
+    )
+    if asks and not any(each.startswith("--engine-api-key-file") for each in agent_args):
+        report.could_not_know(
+            Reason.API_KEY,
+            "the engine asks for a key that the agent has not: verify.prompts would be refused",
+            "--agent-arg=--engine-api-key-file=FILE and --agent-mount VOLUME:FOLDER",
+        )
+    for flag in REFUSED_LATER:
+        if flag in start.flags:
+            report.could_not_know(
+                Reason.WILL_BE_REFUSED, f"{flag}: swaps of such an engine are refused by name"
+            )
+
+
+def _about_staging(report: Report, place: Place) -> None:
+    options = place.options
+    seen = [str(each["mountPath"]) for each in place.mounts]
+    if not any(ours.holds(each, options.folder) for each in seen) if options.folder else not seen:
+        report.could_not_know(
+            Reason.CHECKPOINT_NOT_MOUNTED,
+            "the agent must see the folder of spec.weights.uri, and mounts none"
+            if not options.folder
+            else f"the engine mounts nothing that holds {options.folder}, so the agent does not either",
+            "--uri file:///FOLDER/ that the engine mounts, or --agent-mount VOLUME:FOLDER",
+        )
+    if options.checkpoint_bytes is None:
+        report.could_not_know(
+            Reason.SIZE_UNKNOWN,
+            "the size of a version is not known: staging has no limit, and no node is chosen by it",
+            "--bytes SIZE or --uri FOLDER",
+        )
+        return
+    what = "memory of the agent" if options.staging is Staging.MEMORY else "the node's disk"
+    report.could_not_know(
+        Reason.SIZE_ESTIMATED,
+        f"{sizes.IMAGES} times {sizes.write(options.checkpoint_bytes)} of {what} were reckoned with; ranks"
+        " that hold the same tensors have a copy each, which takes more",
+        f"a larger --bytes, where staging reports that {names.VOLUME_STAGING} is too small",
+    )
+
+
+def probe_text(probe: Json) -> str:
+    """`httpGet /health :8000`."""
+    kind = next((each for each in ("httpGet", "tcpSocket", "grpc", "exec") if probe.get(each)), "?")
+    asked = probe.get(kind) or {}
+    parts = [kind, str(asked.get("path") or ""), f":{asked['port']}" if "port" in asked else ""]
+    return " ".join(each for each in parts if each)
