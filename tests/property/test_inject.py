@@ -80,7 +80,7 @@ def _broken(workload: Json, path: tuple[Any, ...], junk: Any) -> Json:
     return dict(found)
 
 
-junk = st.sampled_from(
+junk: st.SearchStrategy[Any] = st.sampled_from(
     [None, 7, "x", "", [], {}, [7], [None], ["x"], {"x": None}, {"name": []}, True]
 )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from weightrollout.api import names
+from weightrollout.handover import files
 
 #: What each released version is known to change; see facts in `control` and `core`.
 RL_CALLS_SINCE: Final = (0, 28)
@@ -112,7 +112,10 @@ def _add_vllm_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--port")
     group.add_argument("--grpc-port")
     group.add_argument("--weight-transfer-config", type=json.loads, metavar="JSON")
-    for name, variable in (("handover", names.ENV_HANDOVER), ("staging", names.ENV_STAGING)):
+    for name, variable in (
+        ("handover", files.HANDOVER_VARIABLE),
+        ("staging", files.STAGING_VARIABLE),
+    ):
         if folder := os.environ.get(variable):
             parser.set_defaults(**{name: Path(folder)})
 

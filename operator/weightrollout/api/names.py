@@ -49,9 +49,6 @@ MOUNT_STAGING: Final = "/weightrollout/staging"
 MOUNT_HANDOVER: Final = "/weightrollout/handover"
 MOUNT_STABLE: Final = "/weightrollout/stable"
 MOUNT_PLUGIN: Final = "/weightrollout/plugin"
-#: What the engine plugin reads to find them.
-ENV_STAGING: Final = "WEIGHTROLLOUT_STAGING"
-ENV_HANDOVER: Final = "WEIGHTROLLOUT_HANDOVER"
 
 #: The label that a vLLM engine is born with.
 BASELINE_VERSION: Final = "default"

@@ -10,6 +10,9 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]")
 
 IMAGES: Final = "images"
 INDEX: Final = "index.json"
+#: In the engine's environment: where the two volumes are mounted.
+HANDOVER_VARIABLE: Final = "WEIGHTROLLOUT_HANDOVER"
+STAGING_VARIABLE: Final = "WEIGHTROLLOUT_STAGING"
 EXIT_REQUEST: Final = "exit-request.json"
 
 

@@ -14,7 +14,7 @@ import threading
 import time
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import torch
 from torch import nn
@@ -44,10 +44,6 @@ from weightrollout.plugin.region import Region, RegionError, inside
 from weightrollout.plugin.shadow import ShadowError
 from weightrollout.plugin.sides import Side, understand
 from weightrollout.plugin.subject import Subject, SubjectError
-
-#: Mount points of the two volumes, in the engine's container.
-HANDOVER: Final = "WEIGHTROLLOUT_HANDOVER"
-STAGING: Final = "WEIGHTROLLOUT_STAGING"
 
 log = logging.getLogger(__name__)
 
@@ -79,8 +75,8 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
         self, config: Any, vllm_config: Any, device: torch.device, model: nn.Module
     ) -> None:
         super().__init__(config, vllm_config, device, model)
-        self._handover = Path(_volume(HANDOVER))
-        self._staging = Path(_volume(STAGING))
+        self._handover = Path(_volume(files.HANDOVER_VARIABLE))
+        self._staging = Path(_volume(files.STAGING_VARIABLE))
         self._rank, self._world = report.place(vllm_config)
         self._lock = threading.Lock()
         self._newest = ""  # transaction of the newest Init: an older thread must not overwrite it

@@ -6,6 +6,7 @@ survives taking it back. A path is a list of keys; a key of a mapping is a strin
 
 import copy
 import json
+from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
 from weightrollout.api import names
@@ -63,7 +64,8 @@ class Edits:
                 raise Refused(Reason.MALFORMED, f"{_text(at)} is not a {_kind(empty)}")
             return found
         *above, last = at
-        assert isinstance(last, str)
+        if not isinstance(last, str):
+            raise Refused(Reason.MALFORMED, f"{_text(at)} is not there")
         parent = self._room(tuple(above), {})
         self.steps.append({"at": list(at), "made": True, **_was(parent, last)})
         parent[last] = empty
@@ -74,18 +76,20 @@ def is_injected(root: Json) -> bool:
     return _find(root, ("metadata", "annotations", names.ANNOTATION_INJECTED)) is not None
 
 
-def take_back(root: Json) -> Json:
-    """A copy as it was before it was injected; what was not injected comes back equal. Raises Refused."""
-    if not is_injected(root):
-        return copy.deepcopy(root)
+def take_back(root: Json) -> tuple[Json, list[str]]:
+    """A copy as it was before it was injected, and what of the injection was not found any more.
+
+    What was not injected comes back equal. Raises Refused.
+    """
     found = copy.deepcopy(root)
+    if not is_injected(root):
+        return found, []
     steps = _steps(found["metadata"]["annotations"].pop(names.ANNOTATION_INJECTED))
     try:
-        for step in reversed(steps):
-            _undo(found, step)
+        lost = [_text(step["at"]) for step in reversed(steps) if not _undo(found, step)]
     except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
         raise _unreadable(repr(error)) from error
-    return found
+    return found, lost
 
 
 def _steps(text: object) -> list[Json]:
@@ -105,32 +109,36 @@ def _steps(text: object) -> list[Json]:
     return steps
 
 
-def _undo(root: Json, step: Json) -> None:
+def _undo(root: Json, step: Json) -> bool:
+    """False where somebody removed since what was put in."""
     at = step["at"]
     parent, last = _find(root, at[:-1]), at[-1]
     if parent is None:
-        return  # somebody removed it since
+        return False
     if "tokens" in step:
-        _cut(parent.get(last), step["tokens"])
-    elif isinstance(last, dict):
+        return _cut(parent.get(last), step["tokens"])
+    if isinstance(last, dict):
         item = _find(parent, (last,))
-        if item is not None:
-            parent.remove(item)
+        if item is None:
+            return False
+        parent.remove(item)
     elif step.get("made") and parent.get(last):
-        return  # somebody put something of their own there since
+        return True  # somebody put something of their own there since, and it stays
     elif "was" in step:
         parent[last] = step["was"]
     else:
-        parent.pop(last, None)
+        return parent.pop(last, None) is not None
+    return True
 
 
-def _cut(found: list[str] | None, tokens: list[str]) -> None:
+def _cut(found: list[str] | None, tokens: list[str]) -> bool:
     """Take out the last run of exactly these."""
     for start in range(len(found or ()) - len(tokens), -1, -1):
         assert found is not None
         if found[start : start + len(tokens)] == tokens:
             del found[start : start + len(tokens)]
-            return
+            return True
+    return False
 
 
 def _find(node: Any, at: tuple[Key, ...] | list[Key]) -> Any:
@@ -169,5 +177,5 @@ def _kind(empty: Json | list[Any]) -> str:
     return "mapping" if isinstance(empty, dict) else "list"
 
 
-def _text(at: tuple[Key, ...]) -> str:
+def _text(at: Sequence[Key]) -> str:
     return ".".join(each if isinstance(each, str) else next(iter(each.values())) for each in at)

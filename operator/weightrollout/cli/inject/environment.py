@@ -7,6 +7,7 @@ from weightrollout.api import names
 from weightrollout.cli.inject.edits import Edits, Key
 from weightrollout.cli.inject.engine import RUST_FRONTEND, variables
 from weightrollout.cli.inject.report import Json, Reason, Refused, Report
+from weightrollout.handover import files
 from weightrollout.handover.records import BACKEND
 
 PYTHON_PATH: Final = "PYTHONPATH"
@@ -14,8 +15,8 @@ PYTHON_PATH: Final = "PYTHONPATH"
 PLUGINS: Final = "VLLM_PLUGINS"
 
 WANTED: Final = {
-    names.ENV_HANDOVER: names.MOUNT_HANDOVER,
-    names.ENV_STAGING: names.MOUNT_STAGING,
+    files.HANDOVER_VARIABLE: names.MOUNT_HANDOVER,
+    files.STAGING_VARIABLE: names.MOUNT_STAGING,
     RUST_FRONTEND: "1",
 }
 

@@ -33,13 +33,17 @@ def inject(
     `claims`: volumes that the workload itself gives its pods. Raises Refused.
     """
     labelled = _mapping(_mapping(pod, "metadata"), "labels").get(names.LABEL_NAME)
-    edits = Edits(take_back(pod))
+    before, lost = take_back(pod)
+    remarks.add_lost(report, lost)
+    edits = Edits(before)
     spec = edits.get(*SPEC)
     if not isinstance(spec, dict) or not isinstance(spec.get("containers"), list):
         raise Refused(Reason.MALFORMED, "has no containers")
     found = engine.choose(spec["containers"], options.container)
     if found is None:
         return None
+    if not isinstance(found.get("name"), str):
+        raise Refused(Reason.MALFORMED, "the container that looks like vLLM has no name")
     start = engine.start_of(found)
     _refuse_clashes(spec, found, claims)
     tls = any(each.startswith("--engine-ca") for each in options.agent_args)

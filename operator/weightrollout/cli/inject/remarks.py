@@ -21,6 +21,16 @@ def add(report: Report, container: Json, spec: Json, start: Start, place: Place)
     _about_staging(report, place)
 
 
+def add_lost(report: Report, lost: list[str]) -> None:
+    """`lost`: what of an older injection was not there any more."""
+    if lost:
+        report.could_not_know(
+            Reason.TAKEN_BACK_IN_PART,
+            f"not found, and so not taken back: {', '.join(lost)}",
+            "look for what is left of it under another name, such as that of a renamed container",
+        )
+
+
 def _about_this_release(report: Report, container: Json, start: Start, place: Place) -> None:
     report.could_not_know(
         Reason.LOOPBACK_ONLY,

@@ -67,6 +67,7 @@ class Reason(StrEnum):
     API_KEY = "ApiKey"
     WILL_BE_REFUSED = "WillBeRefused"
     GROUP_RESTARTS = "GroupRestarts"
+    TAKEN_BACK_IN_PART = "TakenBackInPart"
     COMMENTS_LOST = "CommentsLost"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from weightrollout.cli.inject import pod
+from weightrollout.cli.inject import pod, remarks
 from weightrollout.cli.inject.edits import is_injected, take_back
 from weightrollout.cli.inject.report import Json, Options, Reason, Refused, Report
 
@@ -68,9 +68,11 @@ def take_back_all(objects: Sequence[Any]) -> Result:
         report.left = ""
         report.changed.append("what inject had put in is taken out")
         try:
-            return _replaced(found, at, take_back(_down(found, at)))
+            before, lost = take_back(_down(found, at))
         except Refused as refused:
             raise refused.of(report.who) from refused
+        remarks.add_lost(report, lost)
+        return _replaced(found, at, before)
 
     return Result([_through(found, each) for found in objects], reports)
 

@@ -22,6 +22,7 @@ from weightrollout.agent.main import BadFlag, check, parse
 from weightrollout.agent.state import Board
 from weightrollout.api import names
 from weightrollout.cli.inject.report import Options, Reason, Staging
+from weightrollout.cli.inject.workloads import take_back_all
 from weightrollout.clock import SystemClock
 from weightrollout.metrics import Door, Metrics
 from weightrollout.swap.journal import Journal
@@ -112,6 +113,16 @@ def test_what_somebody_changed_after_the_injection_survives_taking_it_back() -> 
     assert container["readinessProbe"] == {"exec": {"command": ["true"]}}
     assert [each["name"] for each in back["volumes"]] == ["own"]
     assert [each["name"] for each in back["initContainers"]] == ["own"]
+
+
+def test_a_container_that_was_renamed_since_is_named_as_not_taken_back() -> None:
+    after = injected(deployment())
+    pod_spec(after)["containers"][0]["name"] = "renamed"
+    [report] = take_back_all([after]).reports
+    [said] = report.unknown
+    assert said.reason is Reason.TAKEN_BACK_IN_PART
+    assert "containers.vllm.readinessProbe" in said.message
+    assert not take_back_all([injected(deployment())]).reports[0].unknown
 
 
 def test_a_new_agent_image_takes_the_place_of_the_old_one() -> None:

@@ -9,6 +9,7 @@ from injecting import IMAGE, OPTIONS, Json, deployment, engine, injected
 from weightrollout.api import names
 from weightrollout.cli.inject.report import Options, Reason, Refused, Staging
 from weightrollout.cli.inject.workloads import inject_all, take_back_all
+from weightrollout.handover import files
 
 
 def script(text: str) -> Json:
@@ -117,7 +118,7 @@ REFUSED: dict[str, tuple[Json, Reason, str]] = {
         "VLLM_USE_RUST_FRONTEND",
     ),
     "somebody else's handover": (
-        deployment(engine(env=[{"name": names.ENV_HANDOVER, "value": "/other"}])),
+        deployment(engine(env=[{"name": files.HANDOVER_VARIABLE, "value": "/other"}])),
         Reason.ENVIRONMENT_CONFLICT,
         "/other",
     ),
@@ -180,6 +181,7 @@ REFUSED: dict[str, tuple[Json, Reason, str]] = {
         Reason.MALFORMED,
         "spec.template",
     ),
+    "an engine without a name": (deployment(engine(name=None)), Reason.MALFORMED, "no name"),
     "volumes that are no list": (deployment(volumes={"a": 1}), Reason.MALFORMED, "chat"),
 }
 
