@@ -145,11 +145,19 @@ def start_of(container: Json) -> Start:
         raise Refused(
             Reason.MULTI_POD_ENGINE, f"container {name} is one of {flags['--nnodes']} nodes"
         )
-    if flags.get("--grpc-port") == "0":
+    if flags.get("--api-server-count", "1") != "1":
         raise Refused(
             Reason.FLAG_CONFLICT,
-            f"container {name} has --grpc-port 0: the agent must know the port",
-            f"--grpc-port={DEFAULT_GRPC_PORT}",
+            f"container {name} has --api-server-count {flags['--api-server-count']}: the frontend that"
+            " serves gRPC is one",
+            "take it out",
+        )
+    grpc_port = flags.get("--grpc-port", DEFAULT_GRPC_PORT)
+    if grpc_port in ("0", flags.get("--port", DEFAULT_PORT)):
+        raise Refused(
+            Reason.FLAG_CONFLICT,
+            f"the gRPC port of container {name} would be {grpc_port}: it must be a port of its own",
+            "--grpc-port=PORT, another one than --port",
         )
     _check_backend(name, flags)
     script = _script([str(each) for each in command + args])

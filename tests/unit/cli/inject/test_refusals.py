@@ -89,7 +89,13 @@ REFUSED: dict[str, tuple[Json, Reason, str]] = {
         Reason.FLAG_CONFLICT,
         "gRPC",
     ),
-    "a gRPC port nobody knows": (with_args("--grpc-port", "0"), Reason.FLAG_CONFLICT, "50051"),
+    "a gRPC port nobody knows": (with_args("--grpc-port", "0"), Reason.FLAG_CONFLICT, "be 0"),
+    "HTTP on the port of gRPC": (with_args("--port=50051"), Reason.FLAG_CONFLICT, "--grpc-port="),
+    "several frontends": (
+        with_args("--api-server-count=4"),
+        Reason.FLAG_CONFLICT,
+        "--api-server-count",
+    ),
     "another backend": (
         with_args("--weight-transfer-config", '{"backend": "nccl"}'),
         Reason.FLAG_CONFLICT,
