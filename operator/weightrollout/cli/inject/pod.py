@@ -54,7 +54,7 @@ def inject(
     rollout = _join(edits, options, labelled, default_name, report)
     _edit_engine(edits, found, start, report)
     _edit_pod(edits, rollout, place, report)
-    remarks.add(report, found, spec, start, place)
+    remarks.add(report, found, start, place)
     edits.seal()
     return edits.root
 

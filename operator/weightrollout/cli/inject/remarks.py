@@ -15,7 +15,7 @@ LEFT: Final = ("livenessProbe", "startupProbe")
 CERTIFICATE_REQUIRED: Final = str(int(ssl.CERT_REQUIRED))
 
 
-def add(report: Report, container: Json, spec: Json, start: Start, place: Place) -> None:
+def add(report: Report, container: Json, start: Start, place: Place) -> None:
     _about_this_release(report, container, start, place)
     _about_the_engine(report, container, start, place.options.agent_args)
     _about_staging(report, place)
