@@ -53,9 +53,9 @@ test-contract: $(READY) ## one suite of engine behaviour: the simulator, and vLL
 test-vllm: vllm ## the same suite, and more, against a real vLLM on CPU
 	$(PYTEST) -m real_engine tests/contract tests/vllm
 
-# Every family of docs/compatibility.md: two engines each.
+# Every family of docs/compatibility.md: two engines each. Writes the list of layers that the plugin swaps (plugin/layers-*.json).
 test-families: vllm ## a real vLLM of every model family is swapped and compared with a fresh process
-	WEIGHTROLLOUT_FAMILIES=all $(PYTEST) -m real_engine tests/vllm/test_families.py
+	WEIGHTROLLOUT_FAMILIES=all WEIGHTROLLOUT_RECORD_LAYERS=1 $(PYTEST) -m real_engine tests/vllm/test_families.py
 
 # Without a control plane the tests say so and skip; WEIGHTROLLOUT_REQUIRE_ALL_TIERS=1 makes that a failure.
 test-cluster: $(READY) ## a real API server, agents and engines as processes of a virtual node

@@ -44,9 +44,14 @@ class Swapper:
     store: Store
     journal: list[SwapState] = field(default_factory=list)
 
-    async def swap(self, to: Version, name: str) -> tuple[SwapState, Transaction]:
-        """Stage and swap; the ended state, and what is told of it. Raises WeightsError."""
-        draft = _own_draft(to)
+    async def swap(
+        self, to: Version, name: str, *, with_draft: bool = True
+    ) -> tuple[SwapState, Transaction]:
+        """Stage and swap; the ended state, and what is told of it. Raises WeightsError.
+
+        `with_draft` False: an engine's draft stays as it is.
+        """
+        draft = _own_draft(to) if with_draft else None
         index = await asyncio.to_thread(
             self.store.stage,
             f"{to.target.as_uri()}/",
@@ -60,7 +65,7 @@ class Swapper:
         report = self.reports[0]
         load = (
             DraftLoad(report.draft.method, content.draft_digest)
-            if report.draft is not None
+            if report.draft is not None and with_draft
             else None
         )
         request = SwapRequest(

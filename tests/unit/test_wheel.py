@@ -54,6 +54,7 @@ def test_the_wheel_brings_the_helper_and_asks_for_no_package(tmp_path: Path) -> 
     with wheel(tmp_path) as archive:
         assert HERE in helpers(archive)
         assert f"{CORE}/streaming.c" in archive.namelist()
+        assert "weightrollout/plugin/layers-0.32.json" in archive.namelist()
         [metadata] = [name for name in archive.namelist() if name.endswith("/METADATA")]
         required = [
             line

@@ -82,6 +82,24 @@ class LoadPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class LayerReport:
+    """Layers of one model that are alike. Classes are exact, with their modules."""
+
+    kind: str
+    parts: tuple[
+        str, ...
+    ]  # classes beside it that hold its weights or decide on their form, sorted
+    first: str  # name of one of them, such as "model.layers.0.mlp.gate_up_proj"
+    count: int
+    #: Why its tensors cannot be filled where they are. "": nothing was found; bytes are compared only where no layer has a reason.
+    not_in_place: str = ""
+
+    def held_by(self) -> str:
+        """The parts as one word."""
+        return " + ".join(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
 class DraftReport:
     """One rank's speculative draft: what loading it consumed, and how it is filled."""
 
@@ -89,6 +107,7 @@ class DraftReport:
     model: str  # path or name that it was loaded from; the target's own for MTP heads
     tensors: tuple[TensorFact, ...]
     plan: LoadPlan
+    layers: tuple[LayerReport, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +135,8 @@ class EngineReport:
     refusal_message: str = ""
     #: Of the JSON files among them: name -> fields.fields_of. Absent: compared by hash alone.
     file_fields: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
+    #: What the model is made of, of an engine that is refused too. Absent: the model was not looked at.
+    layers: tuple[LayerReport, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from weightrollout.handover.records import (
     TARGET,
     HandoverError,
     InitInfo,
+    LayerReport,
     LoadPlan,
     Prepared,
     Receipt,
@@ -95,6 +96,7 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
         """Write the report. An engine that cannot be swapped says why, and serves."""
         answers.remove_old(self._handover, self._rank)
         refusal = ("", "")
+        layers: tuple[LayerReport, ...] = ()
         try:
             why = registration.untested()
             if why:
@@ -103,6 +105,7 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
                 self._sides = understand(self.vllm_config, self.model, self._rank)
         except SubjectError as error:
             refusal = (error.reason, str(error))
+            layers = error.layers
         except Exception as error:  # a bug of ours must not keep an engine from serving
             log.exception("weightrollout: the model was not understood")
             refusal = ("PluginCrashed", repr(error))
@@ -116,10 +119,13 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
             boot_nonce=secrets.token_hex(8),
             facts=target.subject.facts if target else (),
             plan=target.plan if target else LoadPlan(self._rank, 0, ()),
-            draft=report.draft_of(self.vllm_config, draft.subject.facts, draft.plan)
+            draft=report.draft_of(
+                self.vllm_config, draft.subject.facts, draft.plan, draft.subject.layers
+            )
             if draft
             else None,
             refusal=refusal,
+            layers=target.subject.layers if target else layers,
         )
         records.write(files.report(self._handover, self._rank), found)
 

@@ -6,13 +6,14 @@ its bytes equal those of the checkpoint it was loaded from.
 """
 
 import types
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import nn
 
+from weightrollout.plugin import layers
 from weightrollout.plugin.birth import (
     RUNTIME,
     Birth,
@@ -53,6 +54,7 @@ class Target:
 class InPlace:
     targets: tuple[Target, ...]
     why: str  # why not, with the layer; "" when all can be
+    reasons: Mapping[str, str] = field(default_factory=dict)  # by name of the module
 
 
 def analyse(
@@ -63,11 +65,32 @@ def analyse(
     untraceable: str,
 ) -> InPlace:
     if untraceable:
-        return InPlace((), untraceable)
-    for layer, _, name in derived(record.birth):
-        return InPlace((), f"{layer}: {name} was made from the weights")
-    targets, why = _targets(shadow, fillings)
-    return InPlace(targets, why or _disproof(model, record, targets))
+        return InPlace((), untraceable, {name: untraceable for name, _ in model.named_modules()})
+    reasons = _derivations(model, record.birth)
+    targets, defects = _targets(shadow, fillings)
+    for name, why in defects.items():
+        reasons.setdefault(_module(name), f"{name.rpartition('.')[2]}: {why}")
+    if not reasons:
+        # The checkpoint is read once more only where the answer depends on it.
+        if record.again is None:
+            return InPlace(targets, "the checkpoint cannot be read a second time")
+        reasons = _mismatches(record.again(model), targets)
+    for layer, why in reasons.items():
+        return InPlace(targets, f"{layer}: {why}", reasons)
+    return InPlace(targets, "")
+
+
+def _derivations(model: nn.Module, birth: Birth | None) -> dict[str, str]:
+    """Name of a module -> what was made from its weights."""
+    owners = layers.owners(model)
+    found: dict[str, str] = {}
+    for kind, table, name in derived(birth):
+        found.setdefault(owners.get(id(table), kind), f"{name} was made from the weights")
+    return found
+
+
+def _module(tensor: str) -> str:
+    return tensor.rpartition(".")[0]
 
 
 def source(piece: Piece, tensor: torch.Tensor) -> torch.Tensor:
@@ -76,16 +99,21 @@ def source(piece: Piece, tensor: torch.Tensor) -> torch.Tensor:
     return tensor.as_strided(piece.shape, piece.source_stride, at)
 
 
-def _targets(shadow: Shadow, fillings: Mapping[int, Filling]) -> tuple[tuple[Target, ...], str]:
+def _targets(
+    shadow: Shadow, fillings: Mapping[int, Filling]
+) -> tuple[tuple[Target, ...], dict[str, str]]:
+    """What can be filled, and name of a tensor -> why it cannot."""
     found: dict[int, Target] = {}
+    defects: dict[str, str] = {}
     for name, table, live, traced in _tensors(shadow):
-        filling = fillings.get(traced.untyped_storage()._cdata)
+        storage = traced.untyped_storage()._cdata
+        filling = fillings.get(storage)
         if filling is None or traced.numel() == 0:
             continue
-        known = found.get(traced.untyped_storage()._cdata)
+        known = found.get(storage)
         if known is not None:
             if known.tensor.untyped_storage()._cdata != live.untyped_storage()._cdata:
-                return (), f"{name} was one with {known.name} and is its own tensor now"
+                defects[name] = f"it was one with {known.name} and is its own tensor now"
             continue
         layout = (tuple(traced.shape), tuple(traced.stride()), traced.storage_offset())
         why = filling.why or coverage(filling, *layout)
@@ -96,11 +124,11 @@ def _targets(shadow: Shadow, fillings: Mapping[int, Filling]) -> tuple[tuple[Tar
         ):
             why = "the live tensor has another layout than the loader fills"
         if why:
-            return (), f"{name}: {why}"
-        found[traced.untyped_storage()._cdata] = Target(
-            name, table, live, traced.storage_offset(), tuple(filling.pieces)
-        )
-    return tuple(found.values()), ""
+            defects[name] = why
+        else:
+            pieces = tuple(filling.pieces)
+            found[storage] = Target(name, table, live, traced.storage_offset(), pieces)
+    return tuple(found.values()), defects
 
 
 def _tensors(
@@ -119,20 +147,24 @@ def _tensors(
                     yield full, live, live[name], traced
 
 
-def _disproof(model: nn.Module, record: Record, targets: tuple[Target, ...]) -> str:
-    """Compare live bytes with the checkpoint's, read again: a hook that shuffles would show."""
-    if record.again is None:
-        return "the checkpoint cannot be read a second time"
+def _mismatches(
+    checkpoint: Iterable[tuple[str, torch.Tensor]], targets: Iterable[Target]
+) -> dict[str, str]:
+    """Name of a module -> the tensor whose live bytes are not the checkpoint's: a hook that shuffles would show."""
     by_source: dict[str, list[tuple[Target, Piece]]] = {}
     for target in targets:
         for piece in target.pieces:
             if piece.source is not None:
                 by_source.setdefault(piece.source, []).append((target, piece))
-    for name, tensor in record.again(model):
+    found: dict[str, str] = {}
+    for name, tensor in checkpoint:
         for target, piece in by_source.get(name, ()):
             if not _equal(target.view(piece), source(piece, tensor)):
-                return f"{target.name}: the live bytes are not those of {name}"
-    return ""
+                leaf = target.name.rpartition(".")[2]
+                found.setdefault(
+                    _module(target.name), f"{leaf}: the live bytes are not those of {name}"
+                )
+    return found
 
 
 def _equal(live: torch.Tensor, wanted: torch.Tensor) -> bool:

@@ -13,12 +13,18 @@ OVERRIDE: Final = "WEIGHTROLLOUT_ALLOW_UNTESTED_VLLM"
 log = logging.getLogger(__name__)
 
 
+def minor() -> str:
+    """Of the vLLM of this process, such as "0.32"."""
+    import vllm
+
+    return ".".join(vllm.__version__.split(".")[:2])
+
+
 def untested() -> str:
     """Why this vLLM is refused; "" when it is not."""
     import vllm
 
-    minor = ".".join(vllm.__version__.split(".")[:2])
-    if minor in TESTED or os.environ.get(OVERRIDE) == vllm.__version__:
+    if minor() in TESTED or os.environ.get(OVERRIDE) == vllm.__version__:
         return ""
     return (
         f"vLLM {vllm.__version__} was never tried with this plugin (tried: {', '.join(TESTED)});"
@@ -27,7 +33,7 @@ def untested() -> str:
 
 
 def register() -> None:
-    """Wraps two functions of the model loader and adds one backend. Twice is once."""
+    """Wraps two functions of vLLM and adds one backend. Twice is once."""
     from vllm.distributed.weight_transfer.factory import WeightTransferEngineFactory
 
     from weightrollout.plugin import recording

@@ -11,7 +11,13 @@ import torch
 
 import weightrollout
 from weightrollout.handover.fields import file_fields
-from weightrollout.handover.records import DraftReport, EngineReport, LoadPlan, TensorFact
+from weightrollout.handover.records import (
+    DraftReport,
+    EngineReport,
+    LayerReport,
+    LoadPlan,
+    TensorFact,
+)
 from weightrollout.plugin import memory
 from weightrollout.weights import digest
 
@@ -28,6 +34,7 @@ def report_of(
     plan: LoadPlan,
     draft: DraftReport | None,
     refusal: tuple[str, str],
+    layers: tuple[LayerReport, ...],
 ) -> EngineReport:
     import vllm
 
@@ -61,20 +68,26 @@ def report_of(
         refusal_reason=refusal[0],
         refusal_message=refusal[1],
         file_fields=file_fields(folder) if folder is not None else {},
+        layers=layers,
     )
 
 
-def draft_of(vllm_config: Any, facts: tuple[TensorFact, ...], plan: LoadPlan) -> DraftReport:
+def draft_of(
+    vllm_config: Any,
+    facts: tuple[TensorFact, ...],
+    plan: LoadPlan,
+    layers: tuple[LayerReport, ...],
+) -> DraftReport:
     config = vllm_config.speculative_config
-    return DraftReport(str(config.method), str(config.draft_model_config.model), facts, plan)
+    model = str(config.draft_model_config.model)
+    return DraftReport(str(config.method), model, facts, plan, layers)
 
 
 def place(vllm_config: Any) -> tuple[int, int]:
     """(rank, number of ranks), over all data parallel replicas."""
     parallel = vllm_config.parallel_config
-    replicas = parallel.data_parallel_size
     rank = parallel.data_parallel_index * parallel.world_size + parallel.rank
-    return rank, replicas * parallel.world_size
+    return rank, parallel.data_parallel_size * parallel.world_size
 
 
 def free_bytes(vllm_config: Any) -> int | None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from torch import nn
 
 from weightrollout.handover.records import DRAFT, TARGET, LoadPlan
-from weightrollout.plugin import recording, report
+from weightrollout.plugin import layers, recording, registration, report
 from weightrollout.plugin.subject import Subject, SubjectError
 
 #: Take this path whatever the plan says: for comparisons.
@@ -51,8 +51,14 @@ def _side(vllm_config: Any, model: nn.Module, model_config: Any, rank: int, *, w
         os.environ.get(FORCED_PATH, ""),
         report.free_bytes(vllm_config),
         by_reference=_by_reference(vllm_config),
+        known=_tried(),
     )
     return Side(subject, path, subject.plan(rank, path))
+
+
+def _tried() -> layers.Tested | None:
+    minor = registration.minor()
+    return layers.tested(minor) if minor in registration.TESTED else None
 
 
 def _by_reference(vllm_config: Any) -> bool:

@@ -13,9 +13,10 @@ from typing import Any, Final
 import torch
 from torch import nn
 
-from weightrollout.handover.records import PAGE, Block, LoadPlan, Piece, TensorFact
+from weightrollout.handover.records import PAGE, Block, LayerReport, LoadPlan, Piece, TensorFact
 from weightrollout.plugin import inplace
 from weightrollout.plugin.inplace import InPlace
+from weightrollout.plugin.layers import Tested, layers_of, untested
 from weightrollout.plugin.recording import Given, Record
 from weightrollout.plugin.region import NAMES
 from weightrollout.plugin.shadow import META, Shadow
@@ -33,6 +34,7 @@ class SubjectError(Exception):
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
         self.reason = reason
+        self.layers: tuple[LayerReport, ...] = ()  # of the model, where it was looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Subject:
     facts: tuple[TensorFact, ...]
     in_place: InPlace
     bytes: int  # of the checkpoint tensors it takes
+    layers: tuple[LayerReport, ...]
     unfilled: str  # a tensor that no checkpoint tensor fills and whose value nobody knows
 
     @classmethod
@@ -81,7 +84,8 @@ class Subject:
         )
         size = sum(_bytes(given[fact.name]) for fact in facts)
         unfilled = "" if trace.why else _unfilled(record, trace)
-        return cls(model, model_config, record, facts, analysis, size, unfilled)
+        made_of = layers_of(model, analysis.reasons)
+        return cls(model, model_config, record, facts, analysis, size, made_of, unfilled)
 
     def plan(self, rank: int, path: str) -> LoadPlan:
         """One page-aligned block per checkpoint tensor, in the order of the checkpoint."""
@@ -94,25 +98,40 @@ class Subject:
             at += -(-size // PAGE) * PAGE
         return LoadPlan(rank, at, tuple(blocks))
 
-    def path(self, forced: str, free_bytes: int | None, *, by_reference: bool) -> str:
+    def path(
+        self,
+        forced: str,
+        free_bytes: int | None,
+        *,
+        by_reference: bool,
+        known: Tested | None = None,
+    ) -> str:
         """The fastest one that is right here. Raises SubjectError.
 
         `by_reference`: nothing remembers addresses of weights, such as a captured graph.
+        `known`: the layers that were tried with this vLLM; None: all may be swapped.
         """
+        if why := untested(self.layers, known):
+            raise self._refusal("LayerUntested", why)
         if forced:
             return forced
         if not self.in_place.why:
             return "direct"
         if not by_reference:
-            raise SubjectError(
+            raise self._refusal(
                 "LayerNotPlain",
                 f"{self.in_place.why}; and the engine is compiled or captured in graphs, which"
                 " keep addresses of weights: start it with --enforce-eager",
             )
         if self.unfilled:
-            raise SubjectError("LayerNotFilled", f"no checkpoint tensor fills {self.unfilled}")
+            raise self._refusal("LayerNotFilled", f"no checkpoint tensor fills {self.unfilled}")
         enough = free_bytes is not None and free_bytes >= self.need_bytes
         return "flip" if enough else "repack"
+
+    def _refusal(self, reason: str, message: str) -> SubjectError:
+        error = SubjectError(reason, message)
+        error.layers = self.layers
+        return error
 
     @property
     def need_bytes(self) -> int:

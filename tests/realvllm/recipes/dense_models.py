@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from realvllm.recipes.tokenizer import END_ID
-from realvllm.recipes.writing import DENSE, Recipe, Tensors, dense, edit_weights, model
+from realvllm.recipes.writing import DENSE, TOKENS, Recipe, Tensors, dense, edit_weights, model
 
 #: Four layers, because every second one attends to a window only.
 _GEMMA: Final[dict[str, Any]] = {
@@ -41,4 +41,7 @@ RECIPES: Final[dict[str, Recipe]] = {
     "mistral": dense("Mistral", sliding_window=None),
     "gemma2": dense("Gemma2", **_GEMMA),
     "gemma3": model("Gemma3ForCausalLM", "Gemma3TextConfig", **(DENSE | _GEMMA)),
+    "gpt2": model(
+        "GPT2LMHeadModel", "GPT2Config", **TOKENS, n_embd=64, n_layer=2, n_head=2, n_inner=128
+    ),
 }

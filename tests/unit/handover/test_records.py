@@ -17,6 +17,7 @@ from weightrollout.handover.records import (
     HandoverError,
     ImageIndex,
     InitInfo,
+    LayerReport,
     LoadPlan,
     Piece,
     Prepared,
@@ -54,6 +55,7 @@ REPORT: Final = EngineReport(
     free_bytes=None,
     tensors=(TensorFact("w", "F32", (2,)),),
     plan=PLAN,
+    layers=(LayerReport("vllm.a.Linear", ("vllm.a.Method",), "model.up", 28, "packed"),),
 )
 
 

@@ -96,11 +96,20 @@ def _with_plan(report: EngineReport, plan: LoadPlan) -> list[EngineReport]:
     return [replace(report, plan=plan)]
 
 
-def test_engine_whose_plugin_refuses_is_refused_in_its_words(report: EngineReport) -> None:
-    odd = replace(report, refusal_reason="LayerNotPlain", refusal_message="lm_head was packed")
+@pytest.mark.parametrize(
+    ("reason", "message"),
+    [
+        ("LayerNotPlain", "lm_head was packed"),
+        ("LayerUntested", "model.layers.0.mixer is a vllm.Novel with nothing else"),
+    ],
+)
+def test_engine_whose_plugin_refuses_is_refused_in_its_words(
+    report: EngineReport, reason: str, message: str
+) -> None:
+    odd = replace(report, refusal_reason=reason, refusal_message=message)
     found = engine_refusal([odd], odd.instance)
     assert found is not None
-    assert (found.reason, found.message) == ("LayerNotPlain", "rank 0: lm_head was packed")
+    assert (found.reason, found.message) == (reason, f"rank 0: {message}")
 
 
 @pytest.mark.parametrize("path", PATHS)
