@@ -33,10 +33,10 @@ def untested() -> str:
 
 
 def register() -> None:
-    """Wraps two functions of vLLM and adds one backend. Twice is once."""
+    """Wraps three functions of vLLM and adds one backend. Twice is once."""
     from vllm.distributed.weight_transfer.factory import WeightTransferEngineFactory
 
-    from weightrollout.plugin import recording
+    from weightrollout.plugin import recording, replicas
 
     if BACKEND in WeightTransferEngineFactory._registry:
         return
@@ -48,3 +48,4 @@ def register() -> None:
         log.error("weightrollout: %s", why)
     else:
         recording.listen()
+        replicas.listen()

@@ -18,7 +18,7 @@ from weightrollout.handover.records import (
     LoadPlan,
     TensorFact,
 )
-from weightrollout.plugin import memory
+from weightrollout.plugin import memory, replicas
 from weightrollout.weights import digest
 
 log = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ def place(vllm_config: Any) -> tuple[int, int]:
     """(rank, number of ranks), over all data parallel replicas."""
     parallel = vllm_config.parallel_config
     rank = parallel.data_parallel_index * parallel.world_size + parallel.rank
-    return rank, parallel.data_parallel_size * parallel.world_size
+    return rank, replicas.count(parallel) * parallel.world_size
 
 
 def free_bytes(vllm_config: Any) -> int | None:
