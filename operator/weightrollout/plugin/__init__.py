@@ -13,6 +13,7 @@ How the weights get in:
     exchange   put what the shadow holds into the live modules: references, no copies
     tracing    which bytes of which checkpoint tensor land where
     transfer   staged bytes into live tensors at the speed of memory; knows no vLLM
+    layers     which exact classes of layers were tried with this vLLM; others are refused
     paths      direct, flip, repack, layerwise: what is done before the pause, and what in it
 """
 
