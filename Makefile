@@ -10,7 +10,7 @@ PYTEST := $(PY) -m pytest
 # A Python of the same version that has torch: named, or the one with a real vLLM (built once, 6 GB).
 TORCH = torch=$${WEIGHTROLLOUT_TORCH:-$$(PYTHONPATH=tests $(PY) -m realvllm)} && test -n "$$torch"
 
-.PHONY: help setup check format generate test test-unit test-contract test-vllm test-families test-cluster test-chart test-transfer test-gpu test-faults chaos mutants demo vllm bench bench-transfer cluster frontend helm goldens clean
+.PHONY: help setup check format generate test test-unit test-contract test-vllm test-families test-cluster test-chart test-transfer test-gpu test-faults chaos mutants demo vllm bench bench-swap bench-transfer cluster frontend helm goldens clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -107,6 +107,10 @@ demo: $(READY) cluster $(if $(filter vllm,$(ENGINE)),vllm) ## roll weights throu
 
 bench: $(READY) ## figures beside the alternative, into docs/benchmarks.md (a quiet machine, some minutes)
 	@PYTHONPATH=tests $(PY) -m bench
+
+# Less of it: BENCH_ONLY=tiny,tied,untied,draft,staging,transfer; BENCH_ROUNDS, BENCH_LOAD_ROUNDS, BENCH_STAGING_ROUNDS.
+bench-swap: $(READY) vllm ## pauses of a real vLLM beside its own update and memcpy, into docs/benchmarks.md (a quiet machine, 12 minutes)
+	@GRPC_VERBOSITY=ERROR PYTHONPATH=operator:tests $(PY) -m bench.swap
 
 bench-transfer: $(READY) ## the copies of a pause beside memcpy and torch, into docs/benchmarks.md (a quiet machine)
 	@$(TORCH) && PYTHONPATH=operator:tests "$$torch" -m bench.transfer

@@ -41,7 +41,7 @@ def measure(work: Path, rounds: int) -> list[Round]:
                 openssl=_seconds(lambda: _each_file(source, "openssl", "sha256"))
                 if openssl
                 else None,
-                stage=_stage(source, work / "staging"),
+                stage=stage_once(source, work / "staging"),
             )
             for _ in range(rounds)
         ]
@@ -49,7 +49,8 @@ def measure(work: Path, rounds: int) -> list[Round]:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _stage(source: Path, root: Path) -> float:
+def stage_once(source: Path, root: Path) -> float:
+    """Seconds of staging into `root`, which is emptied first."""
     report = report_of(source)
     shutil.rmtree(root, ignore_errors=True)
     store = Store(root)

@@ -33,6 +33,8 @@ STOCK: Final = Plugin("stockreload", TESTS / "realvllm" / "stockreload", "stockr
 PLAIN: Final = Plugin("plainengine", TESTS / "realvllm" / "plainengine", "plainengine:register")
 #: Stops where a test wants to kill somebody; see `halting`.
 HALTING: Final = Plugin("halting", TESTS / "realvllm" / "halting", "halting:register")
+#: Ours with a choice of path and a clock; see `measured`.
+MEASURED: Final = Plugin("measured", TESTS / "realvllm" / "measured", "measured:register")
 
 
 def ours_exists() -> bool:
@@ -42,7 +44,7 @@ def ours_exists() -> bool:
 
 def installed() -> tuple[Plugin, ...]:
     """What an engine of these tests loads: vLLM's own reload, plain weights and halts on demand, and ours."""
-    return (STOCK, PLAIN, HALTING, OURS) if ours_exists() else (STOCK, PLAIN)
+    return (STOCK, PLAIN, HALTING, OURS, MEASURED) if ours_exists() else (STOCK, PLAIN)
 
 
 def write_folder(target: Path, plugins: Sequence[Plugin]) -> Path:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
@@ -17,6 +17,7 @@ from realvllm.tiny import Version
 from weightrollout.agent.engine_watch import read_reports
 from weightrollout.api.spec import Draft, PauseMode
 from weightrollout.clock import SystemClock
+from weightrollout.engine.protocol import Engine, Inference
 from weightrollout.engine.vllm_grpc import VllmGrpc
 from weightrollout.engine.vllm_http import VllmHttp
 from weightrollout.handover.records import EngineReport
@@ -38,11 +39,13 @@ class Swapper:
     """One engine that is swapped. `journal`: the states that an agent would have written."""
 
     running: RealEngine
-    control: VllmGrpc
-    inference: VllmHttp
+    control: Engine
+    inference: Inference
     reports: tuple[EngineReport, ...]
     store: Store
     journal: list[SwapState] = field(default_factory=list)
+    #: Where states are kept instead, as an agent does.
+    record: Callable[[SwapState], None] | None = None
 
     async def swap(
         self, to: Version, name: str, *, with_draft: bool = True
@@ -51,6 +54,11 @@ class Swapper:
 
         `with_draft` False: an engine's draft stays as it is.
         """
+        content = await self.stage(to, name, with_draft=with_draft)
+        return await self.load(content, with_draft=with_draft)
+
+    async def stage(self, to: Version, name: str, *, with_draft: bool = True) -> Content:
+        """Raises WeightsError."""
         draft = _own_draft(to) if with_draft else None
         index = await asyncio.to_thread(
             self.store.stage,
@@ -61,7 +69,30 @@ class Swapper:
             cancelled=lambda: False,
             draft=draft,
         )
-        content = Content(name, name, to.target.as_uri(), index.digest, draft=draft)
+        return Content(name, name, to.target.as_uri(), index.digest, draft=draft)
+
+    async def load(
+        self,
+        content: Content,
+        pause_mode: PauseMode = PauseMode.ABORT,
+        *,
+        clear_cache: bool = True,
+        with_draft: bool = True,
+    ) -> tuple[SwapState, Transaction]:
+        """Swap to what was staged."""
+        run = self.begin(content, pause_mode, clear_cache=clear_cache, with_draft=with_draft)
+        ended = await run.run()
+        return ended, run.transaction()
+
+    def begin(
+        self,
+        content: Content,
+        pause_mode: PauseMode = PauseMode.ABORT,
+        *,
+        clear_cache: bool = True,
+        with_draft: bool = True,
+    ) -> SwapRun:
+        """The swap, before its first step."""
         report = self.reports[0]
         load = (
             DraftLoad(report.draft.method, content.draft_digest)
@@ -69,12 +100,12 @@ class Swapper:
             else None
         )
         request = SwapRequest(
-            txn=f"uid/{name}/pod/{next(_numbers)}",
+            txn=f"uid/{content.version}/pod/{next(_numbers)}",
             attempt=1,
             target=content,
             last_good=None,
-            pause_mode=PauseMode.ABORT,
-            clear_cache=True,
+            pause_mode=pause_mode,
+            clear_cache=clear_cache,
             drain_s=0.0,
             deadline_s=ATTEMPT_S,
             prompts=(),
@@ -83,14 +114,12 @@ class Swapper:
         clock = SystemClock()
         assert self.running.launch.handover is not None
         backend = SharedMemory(self.store, self.running.launch.handover, self.reports, clock)
-        run = SwapRun(
+        return SwapRun(
             Hands(self.control, self.inference, backend, clock),
             machine.begin(request, report.instance),
-            record=self.journal.append,
+            record=self.record or self.journal.append,
             changed=lambda told: None,
         )
-        ended = await run.run()
-        return ended, run.transaction()
 
 
 def _own_draft(version: Version) -> Draft | None:

@@ -1,4 +1,4 @@
-"""The paths that a default CPU engine does not choose, in a real vLLM: copies in place, and packing in the pause."""
+"""The paths that a default CPU engine does not choose, in a real vLLM: copies in place, packing in the pause, vLLM's own."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,6 +25,7 @@ async def answers(running: RealEngine) -> Answers:
     [
         ("direct", "qwen3_tied", {"REALVLLM_PLAIN": "1"}),  # found out by the plugin
         ("repack", "qwen3_moe", {"WEIGHTROLLOUT_PATH": "repack"}),
+        ("layerwise", "qwen3", {"WEIGHTROLLOUT_PATH": "layerwise"}),  # a family it is right for
     ],
 )
 async def test_engine_answers_as_a_fresh_one_by_the_path(

@@ -6,10 +6,11 @@ repack      the same in the pause, after the old weights were let go; no memory
 layerwise   vLLM's own reload; never chosen by itself, see docs/compatibility.md
 """
 
-import gc
+import weakref
 from typing import Any, Final
 
 import torch
+from torch import nn
 
 from weightrollout.plugin import inplace, memory
 from weightrollout.plugin.exchange import Exchange
@@ -17,6 +18,10 @@ from weightrollout.plugin.region import Region
 from weightrollout.plugin.shadow import Shadow
 from weightrollout.plugin.subject import Processor, Subject
 from weightrollout.plugin.transfer import Pair, Transfer
+
+#: Live model -> what its shadows consisted of. They hold each other, and with that the tensors which
+#: they share with the live model, until Python looks for garbage: half a second, in a pause.
+_past: "weakref.WeakKeyDictionary[nn.Module, list[weakref.ref[Any]]]" = weakref.WeakKeyDictionary()
 
 
 class PathError(Exception):
@@ -30,6 +35,9 @@ class PathError(Exception):
 
 class Path:
     """One transaction. `prepare` and `free` run on a thread, the others in the pause."""
+
+    #: Between Start and Finish the live tensors are parked, and others without memory in their place.
+    parks = False
 
     def __init__(self, subject: Subject, region: Region, process: Processor) -> None:
         self.subject = subject
@@ -108,6 +116,8 @@ class Repack(Path):
 
 
 class Layerwise(Path):
+    parks = True
+
     def prepare(self) -> None:
         """Nothing: vLLM does it all in the pause."""
 
@@ -149,6 +159,8 @@ def _check_memory(subject: Subject) -> None:
 def _loaded(subject: Subject, region: Region, process: Processor) -> Exchange:
     assert subject.record.birth is not None
     shadow = Shadow.of(subject.record.birth)
+    past = [thing for thing in _past.get(subject.model, ()) if thing() is not None]
+    _past[subject.model] = [*past, *shadow.things()]
     shadow.load(region.tensors())
     shadow.process(process)
     return Exchange.of(shadow, foreign=region.holds)
@@ -160,4 +172,6 @@ def _let_go(subject: Subject) -> None:
         parameter.data = torch.empty(0, dtype=parameter.dtype, device=parameter.device)
     for _, table, name in list(inplace.derived(subject.record.birth)):
         table.pop(name)
-    gc.collect()
+    for thing in _past.pop(subject.model, []):
+        if (left := thing()) is not None:
+            vars(left).clear()

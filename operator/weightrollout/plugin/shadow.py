@@ -8,6 +8,7 @@ nowhere, except for large tensors that no checkpoint fills.
 
 import functools
 import types
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -107,6 +108,12 @@ class Shadow:
         """Nobody has said what is in it."""
         storage = tensor.untyped_storage()._cdata
         return storage in self.unknown and storage not in self.written
+
+    def things(self) -> "list[weakref.ref[Any]]":
+        """What it consists of and the live model has, too: no part of the live model."""
+        return [
+            weakref.ref(pair.shadow) for pair in self.pairs if hasattr(pair.shadow, "__weakref__")
+        ]
 
     def counterparts(self) -> dict[int, Any]:
         """id of a shadow object -> its live one."""

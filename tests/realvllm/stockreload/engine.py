@@ -54,7 +54,7 @@ class StockReload(WeightTransferEngine[Nothing, Checkpoint]):
     def receive_weights(self, update_info: Checkpoint) -> None:
         """Load one folder. Raises what reading or loading raises, and leaves the model half-loaded then."""
         begun = time.monotonic()
-        self.model.load_weights(_tensors(Path(update_info.folder)))
+        self.model.load_weights(tensors_of(Path(update_info.folder)))
         time.sleep(max(0.0, begun + update_info.seconds - time.monotonic()))
 
     def finish_weight_update(self) -> None:
@@ -65,7 +65,7 @@ class StockReload(WeightTransferEngine[Nothing, Checkpoint]):
         """Nothing is held."""
 
 
-def _tensors(folder: Path) -> Iterator[tuple[str, torch.Tensor]]:
+def tensors_of(folder: Path) -> Iterator[tuple[str, torch.Tensor]]:
     files = sorted(folder.glob("*.safetensors"))
     if not files:
         raise FileNotFoundError(f"no safetensors in {folder}")
