@@ -105,7 +105,7 @@ vllm: $(READY) ## build the environment with a real vLLM for CPU (once, 6 GB, ca
 demo: $(READY) cluster $(if $(filter vllm,$(ENGINE)),vllm) ## roll weights through a fleet under traffic; PAYLOAD=qwen3-0.6b, or ENGINE=vllm
 	@PYTHONPATH=tests $(PY) -m demo
 
-bench: $(READY) ## figures beside the alternative, into docs/benchmarks.md (a quiet machine, some minutes)
+bench: $(READY) cluster ## figures beside the alternative, into docs/benchmarks.md (a quiet machine, some minutes)
 	@PYTHONPATH=tests $(PY) -m bench
 
 # Less of it: BENCH_ONLY=tiny,tied,untied,draft,staging,transfer; BENCH_ROUNDS, BENCH_LOAD_ROUNDS, BENCH_STAGING_ROUNDS.

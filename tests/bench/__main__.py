@@ -1,5 +1,6 @@
-"""Measure staging and write its section of docs/benchmarks.md."""
+"""Measure staging, and what passes from apply to the first pause; write their sections of docs/benchmarks.md."""
 
+import asyncio
 import os
 import platform
 import statistics
@@ -8,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from bench import staging
+from bench import applying, staging
 from bench.page import PAGE, ROOT, with_section
 from bench.staging import Round
 
@@ -25,11 +26,39 @@ and Inf, one copy. Beside it, the same files with one process per file on all co
 | --- | --- | --- | --- |
 """
 
+APPLY_TITLE: Final = "From apply to the first pause"
+APPLY_ROUNDS: Final = 10
+APPLY: Final = """{machine} A real API server, operator and agents; {pods} simulated engines, looked at every {poll:.0f} ms.
+
+The digest is given, `takeOut` is None, and both versions were staged before. From the moment when the object is sent to the API
+server to the first engine that says it is paused: median {middle:.3f} s of {rounds} rounds, longest {most:.3f} s. To reach: 0.5 s.
+"""
+
 
 def main() -> None:
+    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}."
+    measure_staging(machine)
+    measure_apply(machine)
+
+
+def measure_apply(machine: str) -> None:
+    with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
+        seconds = asyncio.run(applying.measure(Path(folder), APPLY_ROUNDS))
+    text = APPLY.format(
+        machine=machine,
+        pods=applying.PODS,
+        poll=1000 * applying.POLL_S,
+        rounds=APPLY_ROUNDS,
+        middle=statistics.median(seconds),
+        most=max(seconds),
+    )
+    PAGE.write_text(with_section(PAGE.read_text(), APPLY_TITLE, text))
+    print(text)
+
+
+def measure_staging(machine: str) -> None:
     with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
         rounds = staging.measure(Path(folder) / "staging", ROUNDS)
-    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}."
     text = INTRO.format(
         rounds=ROUNDS, machine=machine, bytes=staging.PAYLOAD_BYTES, files=staging.FILES
     )

@@ -49,7 +49,12 @@ CPU only: no GPU was measured. {machine} Raw figures: [transfer.json](benchmarks
 
 
 def main(rounds: int) -> None:
-    figures = measure({"tied head": tied_shapes(), "untied head": qwen3_06b_shapes()}, rounds)
+    payloads = {
+        "tied head": tied_shapes(),
+        "untied head": qwen3_06b_shapes(),
+        "a draft of one layer that shares embedding and head": draft_shapes(),
+    }
+    figures = measure(payloads, rounds)
     FIGURES.mkdir(exist_ok=True)
     (FIGURES / "transfer.json").write_text(json.dumps(figures, indent=1) + "\n")
     PAGE.write_text(with_section(PAGE.read_text(), TITLE, rendered(figures)))
@@ -59,6 +64,12 @@ def main(rounds: int) -> None:
 def tied_shapes() -> Shapes:
     """Qwen3-0.6B as published: the head is the embedding."""
     return {name: each for name, each in qwen3_06b_shapes().items() if name != "lm_head.weight"}
+
+
+def draft_shapes() -> Shapes:
+    """What the second session of a swap copies for an MTP or EAGLE head: one layer and the last norm."""
+    names = ("model.layers.0.", "model.norm.")
+    return {name: each for name, each in qwen3_06b_shapes().items() if name.startswith(names)}
 
 
 def measure(payloads: Mapping[str, Shapes], rounds: int) -> dict[str, Any]:

@@ -3,13 +3,13 @@
 import dataclasses
 import hashlib
 import json
-import math
 import os
-import types
-import typing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
+
+from weightrollout.handover.decoding import HandoverError as HandoverError
+from weightrollout.handover.decoding import decode, short
 
 T = TypeVar("T")
 
@@ -22,16 +22,9 @@ PAGE: Final = 4096
 PATHS: Final = ("direct", "flip", "repack", "layerwise")
 #: A report of a model with 100,000 tensors is about 50 MB; what is longer is not read.
 MAX_BYTES: Final = 256 << 20
-#: Sizes and offsets fit into what a file system and a C call take.
-MAX_INT: Final = (1 << 63) - 1
-_SHORT: Final = 200
 #: The two sessions of a swap. A draft's comes second, and its Finish carries no version.
 TARGET: Final = "target"
 DRAFT: Final = "draft"
-
-
-class HandoverError(ValueError):
-    """A file or payload that does not follow the contract; the message names what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +207,13 @@ class ExitRequest:
 
 def dumps(record: Any) -> bytes:
     """Canonical JSON: sorted keys, no spaces, schema number on top."""
-    body = {"schema": SCHEMA, **dataclasses.asdict(record)}
-    return json.dumps(body, sort_keys=True, separators=(",", ":")).encode()
+    body = {"schema": SCHEMA, **_fields(record)}
+    return json.dumps(body, sort_keys=True, separators=(",", ":"), default=_fields).encode()
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    """Without copying what is in them, as `asdict` does: a receipt is written in the pause."""
+    return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
 
 
 def loads(kind: type[T], data: bytes) -> T:
@@ -223,24 +221,29 @@ def loads(kind: type[T], data: bytes) -> T:
     try:
         body = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise HandoverError(f"{kind.__name__}: not JSON: {_short(error)}") from error
+        raise HandoverError(f"{kind.__name__}: not JSON: {short(error)}") from error
     if not isinstance(body, dict):
         raise HandoverError(f"{kind.__name__}: must be an object, is {type(body).__name__}")
     schema = body.pop("schema", None)
     if type(schema) is not int or schema != SCHEMA:
         raise HandoverError(
-            f"{kind.__name__}: schema {_short(repr(schema))} is not {SCHEMA}: agent and plugin must be upgraded together"
+            f"{kind.__name__}: schema {short(repr(schema))} is not {SCHEMA}: agent and plugin must be upgraded together"
         )
-    return typing.cast("T", _decode(kind, body, kind.__name__))
+    return decode(kind, body)
 
 
-def write(path: Path, record: Any) -> None:
-    """Write whole or not at all; durable when this returns."""
+def write(path: Path, record: Any, *, sync: bool = True) -> None:
+    """Write whole or not at all; durable when this returns.
+
+    Without `sync` it survives the death of this process, not that of the machine, which ends the
+    engine, too: enough for what is written in a pause.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with temporary.open("wb") as file:
         file.write(dumps(record))
         file.flush()
-        os.fsync(file.fileno())
+        if sync:
+            os.fsync(file.fileno())
     temporary.replace(path)
 
 
@@ -254,81 +257,3 @@ def read(kind: type[T], path: Path) -> T | None:
             return loads(kind, file.read(size))
     except FileNotFoundError:
         return None
-
-
-def _decode(kind: Any, value: Any, where: str) -> Any:
-    origin = typing.get_origin(kind)
-    if origin in (typing.Union, types.UnionType):
-        if value is None:
-            return None
-        (kind,) = (arm for arm in typing.get_args(kind) if arm is not type(None))
-        return _decode(kind, value, where)
-    if origin is tuple:
-        if not isinstance(value, list):
-            raise HandoverError(f"{where}: must be a list")
-        item = typing.get_args(kind)[0]
-        return tuple(_decode(item, each, f"{where}[{i}]") for i, each in enumerate(value))
-    if origin is dict:
-        item = typing.get_args(kind)[1]
-        if not isinstance(value, dict):
-            raise HandoverError(f"{where}: must be an object")
-        return {
-            _text(key, where): _decode(item, each, f"{where}[{_short(key)}]")
-            for key, each in value.items()
-        }
-    if dataclasses.is_dataclass(kind):
-        return _decode_record(kind, value, where)
-    if kind in (int, float):
-        return kind(_number(kind, value, where))
-    if kind is str:
-        return _text(value, where)
-    if not isinstance(value, kind):
-        raise HandoverError(f"{where}: must be {kind.__name__}, is {type(value).__name__}")
-    return value
-
-
-def _number(kind: type, value: Any, where: str) -> int | float:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if not whole and not (kind is float and isinstance(value, float)):
-        raise HandoverError(f"{where}: must be {kind.__name__}, is {type(value).__name__}")
-    if (abs(value) > MAX_INT) if whole else not math.isfinite(value):
-        raise HandoverError(f"{where}: the number is out of range")
-    number: int | float = value
-    return number
-
-
-def _text(value: Any, where: str) -> str:
-    """JSON can spell half a character, which no message, log or file name can hold."""
-    if not isinstance(value, str):
-        raise HandoverError(f"{where}: must be str, is {type(value).__name__}")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise HandoverError(f"{where}: is no Unicode text") from error
-    return value
-
-
-def _short(said: object) -> str:
-    """What a file says goes into messages, and a message is for people."""
-    text = str(said)
-    text = text if len(text) <= _SHORT else f"{text[:_SHORT]}..."
-    return text.encode(errors="backslashreplace").decode()
-
-
-def _decode_record(kind: Any, value: Any, where: str) -> Any:
-    if not isinstance(value, dict):
-        raise HandoverError(f"{where}: must be an object")
-    hints = typing.get_type_hints(kind)
-    fields = {field.name: field for field in dataclasses.fields(kind)}
-    if unknown := sorted(set(value) - set(fields)):
-        raise HandoverError(f"{where}: unknown keys {_short(', '.join(unknown))}")
-    missing = sorted(
-        name
-        for name, field in fields.items()
-        if name not in value
-        and field.default is dataclasses.MISSING
-        and field.default_factory is dataclasses.MISSING
-    )
-    if missing:
-        raise HandoverError(f"{where}: missing keys {', '.join(missing)}")
-    return kind(**{name: _decode(hints[name], value[name], f"{where}.{name}") for name in value})

@@ -179,7 +179,7 @@ class WeightRolloutEngine(WeightTransferEngine[Init, Update]):
         millis = 1000 * (time.monotonic() - begun)
         receipt = dataclasses.replace(ready.receipt, millis=millis)
         path = files.receipt(self._handover, info.txn, self._rank, session=info.session)
-        records.write(path, receipt)
+        records.write(path, receipt, sync=False)
 
     def _heal(self) -> None:
         for side in self._sides.values():

@@ -78,7 +78,7 @@ async def measure(sessions: Sequence[Session], settings: Settings, said: Json) -
         for session in sessions
         for mode in session.modes
         for clear in (True, False)
-        if mode.name in UNDER_LOAD
+        if (mode.name, clear) in UNDER_LOAD
     ]
     until = time.monotonic() + settings.part_s
     for number in range(settings.load_rounds):

@@ -62,8 +62,11 @@ MODELS: Final = (
     ),
     Model("draft", "Tiny model with a draft model", FAMILIES["draft_model"], modes=MODES[:1]),
 )
-#: Measured under load, each with the KV cache cleared and kept.
-UNDER_LOAD: Final = ("flip", "repack", "own", "direct")
+#: Measured under load: (mode, whether the KV cache is cleared).
+UNDER_LOAD: Final = (
+    *(("flip", True), ("flip", False), ("repack", True), ("own", True)),
+    *(("direct", True), ("direct", False)),
+)
 #: Where staging may run beside a serving engine.
 ALL: Final = "all cores"
 SPARE: Final = "the spare cores"
@@ -75,7 +78,7 @@ class Settings:
     """Of one run."""
 
     only: tuple[str, ...] = PARTS
-    rounds: int = 7
+    rounds: int = 5
     load_rounds: int = 2
     staging_rounds: int = 3
     #: No round begins later than this after the first of its part; the first always runs.

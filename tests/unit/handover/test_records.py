@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weightrollout.handover import records
+from weightrollout.handover import decoding, records
 from weightrollout.handover.records import (
     Block,
     EngineReport,
@@ -72,7 +72,7 @@ def _clamped(value: Any) -> Any:
         return replace(value, **fixed)
     if isinstance(value, tuple):
         return tuple(map(_clamped, value))
-    return max(-records.MAX_INT, min(value, records.MAX_INT)) if type(value) is int else value
+    return max(-decoding.MAX_INT, min(value, decoding.MAX_INT)) if type(value) is int else value
 
 
 @pytest.mark.parametrize("kind", KINDS)

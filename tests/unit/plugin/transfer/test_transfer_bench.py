@@ -18,6 +18,12 @@ def test_the_tied_payload_is_the_one_that_the_papers_name() -> None:
     assert set(qwen3_06b_shapes()) - set(shapes) == {"lm_head.weight"}
 
 
+def test_the_draft_is_one_layer_and_shares_what_is_large() -> None:
+    shapes = transfer.draft_shapes()
+    assert len(shapes) == 12
+    assert not {"lm_head.weight", "model.embed_tokens.weight"} & set(shapes)
+
+
 def test_every_way_is_measured_in_every_round_and_the_caller_is_unpinned_after() -> None:
     before = os.sched_getaffinity(0)
     figures = transfer.measure({"tiny": TINY}, 2)
