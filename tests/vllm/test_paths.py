@@ -1,5 +1,6 @@
 """The paths that a default CPU engine does not choose, in a real vLLM: copies in place, packing in the pause, vLLM's own."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -44,3 +45,22 @@ async def test_engine_answers_as_a_fresh_one_by_the_path(
             ended, _ = await swaps.swap(to, name)
             assert ended.outcome is Outcome.COMMITTED
             assert difference(await answers(first), wanted) == 0.0
+
+
+async def test_swap_after_a_reload_that_broke_off_is_right(tmp_path: Path) -> None:
+    """Its live tensors are parked, and what stands in for them has no memory."""
+    pair = tiny.pair(FAMILIES["qwen3"])
+    async with (
+        engine(tmp_path / "a", pair.a.launch("measured")) as first,
+        engine(tmp_path / "b", pair.b.launch()) as second,
+        swapper(first) as swaps,
+    ):
+        choice = tmp_path / "a" / "handover" / "choice.json"
+        choice.write_text(json.dumps({"path": "own", "folder": str(tmp_path / "nothing")}))
+        broken, _ = await swaps.swap(pair.b, "b")
+        assert broken.outcome is Outcome.POISONED
+
+        choice.write_text(json.dumps({"path": "flip", "folder": ""}))
+        ended, _ = await swaps.swap(pair.b, "b")
+        assert ended.outcome is Outcome.COMMITTED
+        assert difference(await answers(first), await answers(second)) == 0.0

@@ -36,9 +36,6 @@ class PathError(Exception):
 class Path:
     """One transaction. `prepare` and `free` run on a thread, the others in the pause."""
 
-    #: Between Start and Finish the live tensors are parked, and others without memory in their place.
-    parks = False
-
     def __init__(self, subject: Subject, region: Region, process: Processor) -> None:
         self.subject = subject
         self.region = region
@@ -116,8 +113,6 @@ class Repack(Path):
 
 
 class Layerwise(Path):
-    parks = True
-
     def prepare(self) -> None:
         """Nothing: vLLM does it all in the pause."""
 

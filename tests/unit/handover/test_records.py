@@ -206,3 +206,17 @@ def test_reader_that_has_the_old_file_open_still_reads_the_old_one(tmp_path: Pat
     with path.open("rb") as reader:
         records.write(path, ExitRequest("i", "new and longer"))
         assert records.loads(ExitRequest, reader.read()).reason == "old"
+
+
+def test_what_is_written_in_a_pause_does_not_wait_for_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(handle: int) -> None:
+        raise OSError("the disk has other work")
+
+    monkeypatch.setattr("os.fsync", busy)
+    path = tmp_path / "report-rank0.json"
+    records.write(path, REPORT, sync=False)
+    assert records.read(EngineReport, path) == REPORT
+    with pytest.raises(OSError, match="other work"):
+        records.write(path, REPORT)
