@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,8 @@ Json = dict[str, Any]
 RAW: Final = FIGURES / "swap.json"
 PICTURE: Final = FIGURES / "swap.svg"
 BEGAN: Final = time.monotonic()
+#: A list of numbers takes one line, not one for each.
+NUMBERS: Final = re.compile(r"\[\s+([-\d.,\s]+?)\s+\]")
 
 
 def main() -> int:
@@ -67,7 +70,8 @@ def write(said: Json) -> None:
     FIGURES.mkdir(exist_ok=True)
     known: Json = json.loads(RAW.read_text()) if RAW.exists() else {}
     whole = {**known, **said, "models": {**known.get("models", {}), **said["models"]}}
-    RAW.write_text(json.dumps(_rounded(whole), indent=1, sort_keys=True) + "\n")
+    text = json.dumps(_rounded(whole), indent=1, sort_keys=True)
+    RAW.write_text(NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n")
     PICTURE.write_text(picture(whole))
     PAGE.write_text(with_section(PAGE.read_text(), TITLE, rendered(whole)))
 

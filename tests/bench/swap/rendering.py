@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from bench.swap.modes import MODES, PACKED
+from bench.swap.modes import MODES, PACKED, PLAIN
 from bench.swap.targets import middle, pauses, verdicts
 
 Json = Mapping[str, Any]
@@ -69,7 +69,19 @@ def _idle(model: Json) -> str:
         rows.append((name, "", spread(taken), *[""] * (len(CALLS) + 2)))
     head = ("", "engine", "pause", "Pause", "Start", "Update", "Finish", "Resume")
     text += _table((*head, "between calls", "prepared before"), rows)
-    return text + _profile(model)
+    return text + _memory(model) + _profile(model)
+
+
+def _memory(model: Json) -> str:
+    """Between the first and the last round it should not grow."""
+    told = []
+    for kind in (PACKED, PLAIN):
+        taken = [model["swaps"].get(mode.name, ()) for mode in MODES if mode.engine == kind]
+        first = [swaps[0]["anon_mib"] for swaps in taken if swaps]
+        last = [swaps[-1]["anon_mib"] for swaps in taken if swaps]
+        if first:
+            told.append(f"{kind} {max(first):,.0f} and {max(last):,.0f} MiB")
+    return f"\nMost anonymous memory of an engine's processes after a swap, first and last round: {', '.join(told)}.\n"
 
 
 def _mode_row(title: str, engine: str, swaps: Sequence[Json]) -> tuple[str, ...]:

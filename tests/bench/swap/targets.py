@@ -36,7 +36,7 @@ def verdicts(figures: Json) -> list[Verdict]:
     found: list[Verdict] = []
     for name in PAYLOADS:
         if name in models:
-            found += _payload(models[name])
+            found += [*_payload(models[name]), *_loaded(models[name])]
     if "tiny" in models:
         found += _fixed(models["tiny"])
     for name in ("tiny", "untied"):
@@ -84,6 +84,24 @@ def _payload(model: Json) -> Iterator[Verdict]:
             f"{share:.2f} ({middle(repack):.0f} of {middle(own):.0f} ms)",
             share <= OF_OWN,
         )
+
+
+def _loaded(model: Json) -> Iterator[Verdict]:
+    """The idle target and one step of the engine; the KV cache's recompute comes after the pause."""
+    limits = {"flip": FLIP_MS}
+    if model.get("floor"):
+        limits["direct"] = OF_MEMCPY * floor(model) + FIXED_MS
+    for name, cells in model.get("cells", {}).items():
+        mode, _, kv = name.partition(", ")
+        if mode in limits:
+            step = middle([each["usual"] for cell in cells for each in cell["streams"]])
+            pause = middle([cell["swap"]["pause"] for cell in cells])
+            yield Verdict(
+                f"{model['title']}: pause of `{mode}` under load, {kv}",
+                f"{limits[mode]:.1f} ms + one step of {step:.0f} ms",
+                f"{pause:.0f} ms",
+                pause <= limits[mode] + step,
+            )
 
 
 def _fixed(model: Json) -> Iterator[Verdict]:

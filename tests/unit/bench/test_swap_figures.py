@@ -21,6 +21,7 @@ def swap(pause: float, **parts: float) -> Json:
         "between": 1.0,
         "worker": pause - 5,
         "prepare": 1500.0,
+        "anon_mib": 3000.0,
         "parts": {
             "prepare": {},
             "pause": {name: {"ms": ms, "faults": 0} for name, ms in parts.items()},
@@ -111,6 +112,15 @@ def test_serving_while_staging_and_preparing_is_judged_by_the_99th_percentile() 
     assert reached(said, "while preparing `direct`") == {False}
     ways[SPARE] = [10.0] * 190 + [15.1] * 10
     assert reached(said, f"staging 1.5 GB on {SPARE}") == {False}
+
+
+def test_under_load_a_pause_may_wait_for_one_step_of_the_engine() -> None:
+    said = figures()
+    cells = [{"swap": swap(40.0), "streams": [stream(usual=10.0)], "recomputed": 0}]
+    said["models"]["untied"]["cells"] = {"flip, KV kept": cells}
+    assert reached(said, "`flip` under load") == {True}
+    cells[0]["swap"] = swap(40.1)
+    assert reached(said, "`flip` under load") == {False}
 
 
 def test_staging_is_compared_with_the_slower_of_reading_and_hashing() -> None:
