@@ -69,7 +69,9 @@ def write(said: Json) -> None:
     """What is known so far, as figures, page and picture. Parts that this run leaves out stay as they were."""
     FIGURES.mkdir(exist_ok=True)
     known: Json = json.loads(RAW.read_text()) if RAW.exists() else {}
-    whole = {**known, **said, "models": {**known.get("models", {}), **said["models"]}}
+    measured = {**known.get("models", {}), **said["models"]}
+    ordered = {model.name: measured[model.name] for model in modes.MODELS if model.name in measured}
+    whole = {**known, **said, "models": ordered}
     text = json.dumps(_rounded(whole), indent=1, sort_keys=True)
     RAW.write_text(NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n")
     PICTURE.write_text(picture(whole))
@@ -91,6 +93,10 @@ async def measure(folder: Path, settings: Settings, said: Json) -> None:
     for model in modes.wanted(settings):
         told: Json = {"title": model.title, "load": machine.load(), "errors": []}
         said["models"][model.name] = told
+        if time.monotonic() - BEGAN > settings.begin_s:
+            told["errors"].append({"where": model.name, "error": "left out: the run took too long"})
+            write(said)
+            continue
         say(f"{model.title}: checkpoints")
         await guarded(told, model.name, lambda: _model(folder / model.name, model, settings, told))  # noqa: B023 - awaited here
         write(said)

@@ -50,7 +50,6 @@ class Model:
 
 MODELS: Final = (
     Model("tiny", "Tiny model", ENDLESS, max_tokens=8192, streams=2, before=100, after=60),
-    Model("tied", "Qwen3-0.6B, tied head", PAYLOADS["payload_tied"]),
     Model(
         "untied",
         "Qwen3-0.6B, untied head",
@@ -60,6 +59,7 @@ MODELS: Final = (
         before=12,
         after=8,
     ),
+    Model("tied", "Qwen3-0.6B, tied head", PAYLOADS["payload_tied"]),
     Model("draft", "Tiny model with a draft model", FAMILIES["draft_model"], modes=MODES[:1]),
 )
 #: Measured under load: (mode, whether the KV cache is cleared).
@@ -83,6 +83,8 @@ class Settings:
     staging_rounds: int = 3
     #: No round begins later than this after the first of its part; the first always runs.
     part_s: float = 90.0
+    #: No model is begun later than this after the start, so that a slow machine ends, too.
+    begin_s: float = 660.0
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Settings:
