@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 pytest.importorskip("torch", reason="only an engine's environment has torch")
@@ -149,6 +149,7 @@ def test_tied_head_that_a_checkpoint_may_repeat_is_an_alias() -> None:
     assert [(fact.name, fact.aliases) for fact in facts] == [("embed.weight", ("head.weight",))]
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=8), st.data())
 def test_coverage_finds_every_gap_and_overlap(lengths: list[int], data: st.DataObject) -> None:
     total, at, pieces = sum(lengths), 0, []
@@ -168,6 +169,7 @@ def test_coverage_finds_every_gap_and_overlap(lengths: list[int], data: st.DataO
     assert coverage(Filling(broken), (total,), (1,), 0) != ""
 
 
+@settings(deadline=None)
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 6))
 def test_coverage_knows_columns_as_well_as_rows(rows: int, left: int, right: int) -> None:
     width = left + right
