@@ -110,7 +110,7 @@ bench: $(READY) cluster ## figures beside the alternative, into docs/benchmarks.
 
 # Less of it: BENCH_ONLY=tiny,tied,untied,draft,staging,transfer; BENCH_ROUNDS, BENCH_LOAD_ROUNDS, BENCH_STAGING_ROUNDS.
 bench-swap: $(READY) vllm ## pauses of a real vLLM beside its own update and memcpy, into docs/benchmarks.md (a quiet machine, 12 minutes)
-	@GRPC_VERBOSITY=ERROR PYTHONPATH=operator:tests $(PY) -m bench.swap
+	@GRPC_ENABLE_FORK_SUPPORT=0 GRPC_VERBOSITY=ERROR PYTHONPATH=operator:tests $(PY) -m bench.swap
 
 bench-transfer: $(READY) ## the copies of a pause beside memcpy and torch, into docs/benchmarks.md (a quiet machine)
 	@$(TORCH) && PYTHONPATH=operator:tests "$$torch" -m bench.transfer

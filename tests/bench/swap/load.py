@@ -86,15 +86,26 @@ async def measure(sessions: Sequence[Session], settings: Settings, said: Json) -
             break
         for session, mode, clear in turns:
             name = f"{mode.name}, KV {'cleared' if clear else 'kept'}"
-            try:
-                cell = await _cell(session, mode, clear=clear)
-            except Exception as error:  # the other cells are worth as much
-                said.setdefault("errors", []).append({"where": name, "error": f"{error!r}"[:600]})
-                print(f"  {name}: {error!r}"[:600], flush=True)
+            cell = await _tried(session, mode, name, said, clear=clear)
+            if cell is None:
                 continue
             said.setdefault("cells", {}).setdefault(name, []).append(cell)
             worst = max(each["stall"] for each in cell["streams"])
             print(f"  {name}: pause {cell['swap']['pause']:.0f}, stall {worst:.0f} ms", flush=True)
+
+
+async def _tried(
+    session: Session, mode: Mode, name: str, said: Json, *, clear: bool
+) -> Json | None:
+    """A second time if need be: a client may be lost before it began. None: written down."""
+    for last in (False, True):
+        try:
+            return await _cell(session, mode, clear=clear)
+        except Exception as error:  # the other cells are worth as much
+            print(f"  {name}: {error!r}"[:600], flush=True)
+            if last:
+                said.setdefault("errors", []).append({"where": name, "error": f"{error!r}"[:600]})
+    return None
 
 
 async def _cell(session: Session, mode: Mode, *, clear: bool) -> Json:
