@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, cast
@@ -87,8 +87,12 @@ class Session:
     def pinned(self) -> set[int]:
         """Cores that a process of the engine keeps itself to."""
         everywhere = os.sched_getaffinity(0)
-        kept = [os.sched_getaffinity(pid) for pid in self.running.processes()]
-        return {core for cores in kept if cores < everywhere for core in cores}
+        pinned: set[int] = set()
+        for pid in self.running.processes():
+            with suppress(ProcessLookupError):
+                if (cores := os.sched_getaffinity(pid)) < everywhere:
+                    pinned |= cores
+        return pinned
 
     async def stage(self) -> list[float]:
         """Both versions, once; seconds of each."""
@@ -139,9 +143,10 @@ class Session:
         """Memory of the engine's processes that is no file."""
         kib = 0
         for pid in self.running.processes():
-            for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-                if line.startswith("RssAnon:"):
-                    kib += int(line.split()[1])
+            with suppress(OSError):  # it ended meanwhile
+                for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+                    if line.startswith("RssAnon:"):
+                        kib += int(line.split()[1])
         return kib / 1024
 
     async def _go_on(self) -> None:
