@@ -11,7 +11,8 @@ from bench.swap.targets import middle, pauses, verdicts
 
 Json = Mapping[str, Any]
 TITLE: Final = "Swap in a real vLLM"
-CALLS: Final = ("pause", "start_update", "update", "finish_update", "resume")
+#: "read back": is it the same process, is it paused, which version does it name.
+CALLS: Final = ("pause", "start_update", "update", "finish_update", "resume", "read back")
 #: Parts below this share of the pause are left to the raw figures.
 LEAST_SHARE: Final = 0.05
 WORDS: Final = {True: "yes", False: "**no**", None: "no target: no core is spare"}
@@ -67,8 +68,10 @@ def _idle(model: Json) -> str:
     for threads, taken in model["floor"].items():
         name = f"memcpy, {threads} {'thread' if threads == '1' else 'threads'}"
         rows.append((name, "", spread(taken), *[""] * (len(CALLS) + 2)))
-    head = ("", "engine", "pause", "Pause", "Start", "Update", "Finish", "Resume")
+    head = ("", "engine", "pause", "Pause", "Start", "Update", "Finish", "Resume", "read back")
     text += _table((*head, "between calls", "prepared before"), rows)
+    text += "\n*Read back*: is it the same process, is it paused, which version does it name; after Pause and after Finish.\n"
+    text += "*Between calls*: the journal, the proof by receipts, the driver itself.\n"
     return text + _memory(model) + _profile(model)
 
 

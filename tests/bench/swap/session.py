@@ -160,11 +160,13 @@ class Session:
         at = {name: (begun, ended) for name, begun, ended in self.calls.calls}
         order = ["pause", "start_update", "update", "finish_update"]
         order += ["start_draft_update"] if "start_draft_update" in at else []
+        paused, resumed = at["pause"][0], at["resume"][1]
         calls: dict[str, float] = {}
         for name, begun, ended in self.calls.calls:
-            if name in (*order, "resume"):
-                calls[name] = calls.get(name, 0.0) + 1000 * (ended - begun)
-        pause = 1000 * (at["resume"][1] - at["pause"][0])
+            if paused <= begun <= resumed:
+                named = name if name in (*order, "resume") else "read back"
+                calls[named] = calls.get(named, 0.0) + 1000 * (ended - begun)
+        pause = 1000 * (resumed - paused)
         return {
             "pause": pause,
             "calls": calls,
