@@ -78,7 +78,6 @@ def _timed(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 class Own(paths.Path):
     """vLLM's own reload of the chosen folder: nothing before the pause, all of it in it."""
 
-    parks = True
     folder = ""
 
     def prepare(self) -> None:
