@@ -21,7 +21,7 @@ MODULE: Final = GoModule(
         f" -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor={KUBERNETES[0]}"
         f" -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor={KUBERNETES[1]}",
     ),
-    "some minutes on 2 cores the first time, seconds when the Go cache is warm",
+    "about 2 minutes on 2 cores the first time, seconds when the Go cache is warm",
 )
 
 
