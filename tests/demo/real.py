@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -70,18 +71,17 @@ class RealCast:
         made_from.update(str(list(checkpoints.values())).encode())
         path = target / f"answers-{made_from.hexdigest()[:12]}.json"
         told = reference.load(path)
-        for version, checkpoint in checkpoints.items():
-            if version in told:
-                continue
-            screen.say(f"what {version} answers: asking a process that is started on it")
-            with tempfile.TemporaryDirectory(prefix="weightrollout-demo-") as work:
-                async with (
-                    screen.patience("still at it (half a minute on idle cores)"),
-                    engine(Path(work), Launch(checkpoint)) as fresh,
-                ):
-                    client = Client(fresh.http_url, str(checkpoint))
+        missing = {each: folder for each, folder in checkpoints.items() if each not in told}
+        if not missing:
+            return told
+        screen.say(f"asking processes that are started on {', '.join(missing)} what they answer")
+        async with AsyncExitStack() as stack:
+            work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wr-demo-")))
+            async with screen.patience("still at it (a minute on idle cores)"):
+                fresh = await _started(stack, work, missing)
+                for version, client in fresh.items():  # the older ones first
                     told[version] = await reference.record(client, told)
-            reference.save(path, told)
+        reference.save(path, told)
         return told
 
     @property
@@ -113,6 +113,20 @@ class RealCast:
         if largest > 0:
             raise WentWrong(text)
         return f"{self.pods} pods: {text}"
+
+
+async def _started(
+    stack: AsyncExitStack, work: Path, checkpoints: Mapping[str, Path]
+) -> dict[str, Client]:
+    """All at once; they end with `stack`."""
+
+    async def start(version: str, checkpoint: Path) -> Client:
+        context = engine(work / version, Launch(checkpoint))
+        return Client((await stack.enter_async_context(context)).http_url, str(checkpoint))
+
+    async with asyncio.TaskGroup() as group:
+        tasks = {each: group.create_task(start(each, at)) for each, at in checkpoints.items()}
+    return {each: task.result() for each, task in tasks.items()}
 
 
 def _copied(target: Path, version: str, source: Path, told: Reference) -> Checkpoint:
