@@ -114,19 +114,20 @@ def _pods_of(found: Json) -> tuple[str, ...] | None:
     kind = (str(found.get("apiVersion")), str(found.get("kind")))
     if KINDS.get(kind) is not GROUP:
         return KINDS.get(kind)
-    group = _down(found, GROUP) or {}
-    if (group.get("size") or 1) != 1:
-        raise Refused(
-            Reason.MULTI_POD_ENGINE,
-            f"{_who(found)}: leaderWorkerTemplate.size is {group['size']}: engines of several pods"
-            " cannot be swapped by this release",
-        )
     # With size 1 there are only leaders, which take the workers' template where they have none.
-    return (*GROUP, "leaderTemplate" if group.get("leaderTemplate") else "workerTemplate")
+    leads = _down(found, (*GROUP, "leaderTemplate"))
+    return (*GROUP, "leaderTemplate" if leads else "workerTemplate")
 
 
 def _about_groups(found: Json, report: Report) -> None:
-    policy = (_down(found, GROUP) or {}).get("restartPolicy") or "RecreateGroupOnPodRestart"
+    group = _down(found, GROUP)
+    if (group.get("size") or 1) != 1:
+        raise Refused(
+            Reason.MULTI_POD_ENGINE,
+            f"leaderWorkerTemplate.size is {group['size']}: engines of several pods cannot be swapped"
+            " by this release",
+        )
+    policy = group.get("restartPolicy") or "RecreateGroupOnPodRestart"
     if policy != "None":
         report.could_not_know(
             Reason.GROUP_RESTARTS,

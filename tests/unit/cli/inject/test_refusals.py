@@ -229,6 +229,20 @@ def test_one_refusal_refuses_the_whole_file() -> None:
         inject_all([deployment(), deployment(name="second", hostNetwork=True)], OPTIONS)
 
 
+def test_what_is_no_engine_is_never_a_reason_to_refuse() -> None:
+    other = group(2)
+    other["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]["image"] = "x"
+    result = inject_all([other, deployment()], OPTIONS)
+    assert result.objects[0] == other
+    assert take_back_all([group(2)]).objects == [group(2)]
+
+
+@pytest.mark.parametrize("spec", [None, [], "x", {"leaderWorkerTemplate": "x"}])
+def test_taking_back_leaves_what_it_does_not_understand(spec: Any) -> None:
+    odd = {**group(1), "spec": spec}
+    assert take_back_all([odd, None, "x", 7]).objects == [odd, None, "x", 7]
+
+
 def test_a_shell_that_has_all_flags_already_is_taken() -> None:
     flags = '--grpc-port 50051 --weight-transfer-config \'{"backend": "weightrollout"}\''
     after = injected(deployment(script(f"exec vllm serve /m {flags}")))
