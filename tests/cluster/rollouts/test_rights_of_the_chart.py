@@ -8,7 +8,7 @@ from typing import Any, Final
 import aiohttp
 import pytest
 
-from apiproxy.faults import Call
+from apiproxy.faults import Call, Refuse
 from apiproxy.proxy import ApiProxy, api_proxy
 from fleet import rbac
 from fleet.manifests import FleetSpec, weight_rollout
@@ -59,6 +59,7 @@ async def test_every_right_is_used_and_no_other_is_asked_for(
         weights = {"version": version, "uri": written[version].uri}
         await world.apply(weight_rollout("chat", weights, swap={"settleSeconds": 0}))
         await world.until_phase("chat", "Complete", DONE_S)
+    await somebody_else_writes(world, proxy)
     await history_overflows(world)
     await fleet_goes(world)
     await eventually(
@@ -66,6 +67,17 @@ async def test_every_right_is_used_and_no_other_is_asked_for(
     )
 
     assert await count_of_forbidden(operator) == 0
+
+
+async def somebody_else_writes(world: World, proxy: ApiProxy) -> None:
+    """Between what the operator read and what it writes: it reads again."""
+    with proxy.fault(Refuse(reports, 409, "Conflict")) as conflict:
+        await world.apply(weight_rollout("idle", {"version": "v0", "uri": "file:///models/v0/"}))
+        await eventually(lambda: conflict.hits, DONE_S, "a status was refused")
+
+
+def reports(call: Call) -> bool:
+    return call.verb == "PATCH" and call.path.endswith("/idle/status")
 
 
 async def history_overflows(world: World) -> None:
