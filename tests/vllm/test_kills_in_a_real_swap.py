@@ -253,9 +253,3 @@ async def test_engine_that_is_killed_starts_again_and_is_brought_to_right_weight
     here: Ground, victim: str, place: str
 ) -> None:
     await here.strike(victim, place)
-
-
-async def test_rank_that_is_killed_halfway_takes_the_other_with_it(tmp_path: Path) -> None:
-    """One of two has written its half by then."""
-    async with ground(tmp_path, "tp2") as two:
-        await two.strike(WORKER, UPDATE)
