@@ -1,10 +1,9 @@
 """A replica of a dense model says how many there are, although vLLM told it that it is alone."""
 
-import copy
-import pickle
-from dataclasses import dataclass
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -21,27 +20,38 @@ class Config:
     rank: int = 0
 
     def __post_init__(self) -> None:
-        self.checked = True
+        assert self.data_parallel_size >= 1
 
 
 replicas.note(Config)
 
 
-def independent(config: Config) -> Any:
-    """As it arrives in a replica's worker: sent to another process, made independent, sent on."""
-    there = pickle.loads(pickle.dumps(config))
-    there.data_parallel_size = 1
-    return pickle.loads(pickle.dumps(copy.deepcopy(there)))
+@pytest.fixture(autouse=True)
+def unnoted() -> Iterator[None]:
+    """Each test is a process of its own, and leaves nothing in the environment."""
+    os.environ.pop(replicas.NOTE, None)
+    yield
+    os.environ.pop(replicas.NOTE, None)
+
+
+def independent(config: Config) -> Config:
+    """What a replica's worker has, in a process that inherits the environment."""
+    config.data_parallel_size = 1
+    return config
 
 
 def test_number_of_replicas_survives_their_independence() -> None:
-    config = Config(data_parallel_size=2)
-    assert config.checked
-    assert replicas.count(independent(config)) == 2
+    assert replicas.count(independent(Config(data_parallel_size=2))) == 2
+
+
+def test_configuration_of_a_draft_does_not_wipe_the_number() -> None:
+    there = independent(Config(data_parallel_size=2))
+    Config(rank=there.rank)
+    assert replicas.count(there) == 2
 
 
 def test_engine_without_replicas_is_one() -> None:
-    assert replicas.count(independent(Config())) == 1
+    assert replicas.count(Config()) == 1
 
 
 def test_replicas_that_know_of_each_other_are_counted_as_they_say() -> None:
@@ -50,8 +60,10 @@ def test_replicas_that_know_of_each_other_are_counted_as_they_say() -> None:
     assert replicas.count(grown) == 4
 
 
-def test_configuration_that_was_made_before_the_plugin_came_is_counted_as_it_says() -> None:
-    assert replicas.count(SimpleNamespace(data_parallel_size=3)) == 3
+def test_configuration_holds_its_own_fields_alone() -> None:
+    """vLLM copies it by what it holds, and fails for what it does not know."""
+    config = Config(data_parallel_size=2)
+    assert set(vars(config)) == {field.name for field in fields(config)}
 
 
 def test_noting_twice_is_noting_once() -> None:
