@@ -144,7 +144,7 @@ FAMILIES: Final = _by_name(
     ),
 )
 
-#: Not in the table, so that the plugin has to refuse it: its norms are torch's own, which none of the families has.
+#: Not in the table, so that the plugin has to refuse it: its norms and its table of positions are of classes that none of the families has.
 UNTRIED: Final = Family("gpt2", "gpt2", "GPT2LMHeadModel")
 
 #: For what engines do with requests: its answers are as long as they are asked for, up to 8,192 tokens.

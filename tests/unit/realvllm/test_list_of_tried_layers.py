@@ -17,13 +17,9 @@ def test_each_tried_minor_has_its_list_and_no_other_has_one() -> None:
     assert {path.stem for path in LISTS} == {f"layers-{minor}" for minor in registration.TESTED}
 
 
-#: All their layers are others' too; `docs/compatibility.md` says that nobody ran them.
-NOT_RUN_YET = {"gemma2", "mixtral"}
-
-
 @pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
-def test_list_names_every_family_that_was_run_and_is_as_the_run_writes_it(path: Path) -> None:
+def test_list_names_every_family_and_is_as_the_run_writes_it(path: Path) -> None:
     table = json.loads(path.read_text())
     families = {name for by in table.values() for names in by.values() for name in names}
-    assert families == set(FAMILIES) - NOT_RUN_YET
+    assert families == set(FAMILIES)
     assert path.read_text() == proven.dumps(table)
