@@ -25,6 +25,8 @@ from weightrollout.weights.preflight import engine_refusal
 
 #: A tied head, experts packed on the first load only, a buffer that is a view of a packed weight.
 QUICKEST: Final = ("qwen3_tied", "qwen3_moe", "mamba2")
+#: Of one request. The first one to packed 4-bit weights took more than a minute on a busy machine.
+ANSWER_S: Final = 600.0
 
 
 def _chosen() -> tuple[str, ...]:
@@ -49,7 +51,7 @@ async def answers(running: RealEngine, family: Family) -> Answers:
     found: Answers = ()
     for replica in range(family.replicas):
         headers = {"X-data-parallel-rank": str(replica)} if family.replicas > 1 else None
-        found += await client.answers(deadline_s=CALL_S, headers=headers)
+        found += await client.answers(deadline_s=ANSWER_S, headers=headers)
     return found
 
 
