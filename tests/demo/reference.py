@@ -96,7 +96,7 @@ class Recorded:
         return ask(self.model, prompt, max_tokens)
 
     def words(self, choices: Sequence[Json]) -> list[str]:
-        told = (choice["logprobs"] for choice in choices)
+        told = (choice.get("logprobs") for choice in choices)  # the last event may lack them
         return [token for logprobs in told if logprobs for token in logprobs["tokens"]]
 
     def explain(self, words: Sequence[str], prompt: str) -> tuple[str, ...] | None:

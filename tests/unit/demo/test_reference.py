@@ -57,7 +57,8 @@ def test_answer_is_of_one_version_or_of_two_in_their_order_or_unexplained(
 def test_tokens_of_a_stream_are_its_ids_in_order(told: dict[str, Reference]) -> None:
     events: list[dict[str, Any]] = [
         {"text": "a", "logprobs": {"tokens": ["token_id:1", "token_id:2"]}},
-        {"text": "", "logprobs": None, "finish_reason": "length"},
+        {"text": "", "logprobs": None},
+        {"text": "", "finish_reason": "length"},
     ]
     assert Recorded("m", told).words(events) == words(1, 2)
 
