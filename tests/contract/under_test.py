@@ -34,6 +34,7 @@ EXIT_S: Final = 100.0  # a real engine tears its workers down first
 TOKEN_S: Final = 0.002
 POLL_S: Final = 0.005
 ROUND_TRIPS: Final = 50
+NO_LOGPROBS: Final = "requested logprobs but generation returned none"
 
 
 class Process(Protocol):
@@ -192,7 +193,12 @@ class EngineUnderTest:
             assert response.status == 200, await response.text()
             async for line in response.content:
                 if line.startswith(b"data: {"):
-                    for choice in json.loads(line.removeprefix(b"data: "))["choices"]:
+                    event = json.loads(line.removeprefix(b"data: "))
+                    if "error" in event:  # an aborted stream that asked for logprobs (seen in 0.32)
+                        assert NO_LOGPROBS in event["error"]["message"]
+                        yield "", "abort"
+                        continue
+                    for choice in event["choices"]:
                         for part in _parts(choice):
                             yield part
 

@@ -139,7 +139,10 @@ class Traffic:
                 if data == "[DONE]":
                     finished = True
                     break
-                choices.append(json.loads(data)["choices"][0])
+                event = json.loads(data)
+                if "error" in event:
+                    raise ValueError(f"error in mid-stream: {event['error']}")
+                choices.append(event["choices"][0])
                 if choices[-1].get("finish_reason") == "abort":
                     raise ValueError(f"aborted after {len(self._language.words(choices))} words")
         words = self._language.words(choices)
