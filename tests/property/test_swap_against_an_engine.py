@@ -143,12 +143,20 @@ def call(engine: Engine, state: SwapState, trouble: Trouble) -> Event:
         if state.step is Step.DRAFT_UPDATE:
             engine.session, engine.draft = False, ""
         return Failed(Answer.UNKNOWN, failure)
-    if trouble is Trouble.LIED and not local and state.step is not Step.PROMPTS:
+    if trouble is Trouble.LIED and not local and _is_seen(state, engine):
         return Answered()
     answer = engine.execute(state)
     if trouble is Trouble.CUT:
         return Failed(Answer.UNKNOWN, failure)
     return Answered() if answer is Answer.OK else Failed(answer, failure)
+
+
+def _is_seen(state: SwapState, engine: Engine) -> bool:
+    """Whether anybody can tell that the call did nothing. A Finish without effect is told by the version
+    alone, which on the way back to the last good weights is what it was before (docs/limits.md)."""
+    if state.step is Step.FINISH and state.content is not None:
+        return engine.version != state.content.version
+    return state.step is not Step.PROMPTS
 
 
 def look(engine: Engine, trouble: Trouble) -> Event:
