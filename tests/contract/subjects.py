@@ -44,6 +44,7 @@ class Can(StrEnum):
     DRAIN = "be given time for running requests after SIGTERM"
     DRAFT = "be started with a speculative draft model"
     MANAGE_ITS_ENGINE = "be started so that its frontend manages the engine: `vllm serve` does"
+    NOTICE_WHO_LEFT = "be relied on to notice that a client left: in half of the runs it did not"
     RENAME_ITS_SERVICE = "serve vllm.Control under another name"
     RUN_UNMANAGED = "be started so that its frontend does not manage the engine"
     SERVE_TWINS = "be asked over HTTP what vllm.Control is asked"
@@ -204,6 +205,7 @@ _REAL: Final = frozenset(
         Can.BE_TORN,
         Can.DRAFT,
         Can.DRAIN,
+        Can.NOTICE_WHO_LEFT,
         Can.RUN_UNMANAGED,
         Can.SERVE_TWINS,
         Can.TELL_LOGPROBS,
@@ -223,7 +225,7 @@ SIMULATOR: Final = Subject(
 FRONTEND: Final = Subject(
     "vllm-rs",
     frozenset({"0.33"}),
-    _SIMULATED - {Can.RENAME_ITS_SERVICE, Can.TELL_LOGPROBS},
+    _SIMULATED - {Can.NOTICE_WHO_LEFT, Can.RENAME_ITS_SERVICE, Can.TELL_LOGPROBS},
     partial(planned, frontend_process),
     obtain=_obtain_frontend,
 )

@@ -203,6 +203,7 @@ async def test_abort_pause_leaves_no_request_in_the_metrics(engine: EngineUnderT
     await eventually(idle)
 
 
+@needs(Can.NOTICE_WHO_LEFT)
 async def test_request_whose_client_left_does_not_keep_the_engine_busy(
     engine: EngineUnderTest,
 ) -> None:
