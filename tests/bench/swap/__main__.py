@@ -106,7 +106,9 @@ async def guarded(told: Json, where: str, work: Callable[[], Awaitable[None]]) -
     try:
         await work()
     except Exception as error:  # the other parts are worth as much
-        told.setdefault("errors", []).append({"where": where, "error": f"{error!r}"[-1500:]})
+        told.setdefault("errors", []).append(
+            {"where": where, "error": f"{error!r}".split("File")[0].strip()[:300]}
+        )
         print(f"  {where}: {error!r}"[:1500], flush=True)
 
 
@@ -116,7 +118,9 @@ def plain(said: Json, where: str, work: Callable[[], Any]) -> None:
     try:
         said[where] = work()
     except Exception as error:  # the other parts are worth as much
-        said.setdefault("errors", []).append({"where": where, "error": f"{error!r}"[-1500:]})
+        said.setdefault("errors", []).append(
+            {"where": where, "error": f"{error!r}".split("File")[0].strip()[:300]}
+        )
     write(said)
 
 
