@@ -31,6 +31,8 @@ OURS: Final = "weightrollout"
 STOCK: Final = "stock"
 STARTED_WITH: Final = "0.32"
 CONTEXT_TOKENS: Final = 8192
+#: A tiny model answers 200 tokens before a busy machine has sent the next call.
+STEP_S: Final = 0.01
 
 StartEngine = Callable[..., AbstractAsyncContextManager[EngineUnderTest]]
 
@@ -107,7 +109,8 @@ def real_pair() -> Pair:
 
 
 def real_launch(checkpoint: Path, backend: str) -> Launch:
-    return Launch(checkpoint, backend, max_model_tokens=CONTEXT_TOKENS)
+    environment = {"REALVLLM_STEP_SECONDS": str(STEP_S)}
+    return Launch(checkpoint, backend, max_model_tokens=CONTEXT_TOKENS, environment=environment)
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ import pytest
 import checkpoints
 from acceptance import acceptance
 from contract.oracle import ComputedOracle
-from contract.subjects import Pair
+from contract.subjects import Can, Pair, needs
 from contract.under_test import CALL_S, EngineUnderTest, simulated
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
 from weightrollout.handover import files, proof, records
@@ -82,6 +82,10 @@ async def test_report_tells_the_draft_and_its_own_plan(drafting: EngineUnderTest
 async def test_engine_without_a_draft_refuses_the_session(engine: EngineUnderTest) -> None:
     with pytest.raises(EngineRefused, match="configured speculative draft model"):
         await engine.control.start_draft_update(deadline_s=CALL_S)
+
+
+@needs(Can.WRITE_FILES)
+async def test_engine_without_a_draft_reports_none(engine: EngineUnderTest) -> None:
     assert engine.reports()[0].draft is None
 
 

@@ -112,14 +112,15 @@ async def test_engine_that_is_gone_is_unreachable(own_engine: EngineUnderTest) -
     await own_engine.process.exit_code()
 
     async def unreachable() -> bool:
-        """A call on the connection that dies under it may have arrived, for all that is known."""
+        """A call on the connection that dies under it may have arrived, for all that is known. And a
+        real engine's frontend answers until it has seen that its parent is gone."""
         try:
             await own_engine.control.info(deadline_s=CALL_S)
         except EngineUnreachable:
             return True
         except EngineStateUnknown:
-            return False
-        raise AssertionError("a dead engine answered")
+            pass
+        return False
 
     await eventually(unreachable)
     with pytest.raises(EngineUnreachable):

@@ -31,6 +31,8 @@ OURS: Final = Plugin("weightrollout", PRODUCT, "weightrollout.plugin:register")
 STOCK: Final = Plugin("stockreload", TESTS / "realvllm" / "stockreload", "stockreload:register")
 #: Weights as a GPU has them, where it is asked for; see `plainengine`.
 PLAIN: Final = Plugin("plainengine", TESTS / "realvllm" / "plainengine", "plainengine:register")
+#: Steps that take a while, where it is asked for; see `paced`.
+PACED: Final = Plugin("paced", TESTS / "realvllm" / "paced", "paced:register")
 #: Stops where a test wants to kill somebody; see `halting`.
 HALTING: Final = Plugin("halting", TESTS / "realvllm" / "halting", "halting:register")
 #: Ours with a choice of path and a clock; see `measured`.
@@ -43,8 +45,10 @@ def ours_exists() -> bool:
 
 
 def installed() -> tuple[Plugin, ...]:
-    """What an engine of these tests loads: vLLM's own reload, plain weights and halts on demand, and ours."""
-    return (STOCK, PLAIN, HALTING, OURS, MEASURED) if ours_exists() else (STOCK, PLAIN)
+    """What an engine of these tests loads: vLLM's own reload, plain weights, slow steps and halts on demand, and ours."""
+    return (
+        (STOCK, PLAIN, PACED, HALTING, OURS, MEASURED) if ours_exists() else (STOCK, PLAIN, PACED)
+    )
 
 
 def write_folder(target: Path, plugins: Sequence[Plugin]) -> Path:
