@@ -278,18 +278,23 @@ class SwapRun:
     # -- read back ------------------------------------------------------------------------
 
     async def _look(self, state: SwapState) -> Event:
-        """GetServerInfo first: another process makes the other two questions meaningless."""
+        """All three at once: two of these looks lie in the pause. The other two answers count only
+        where GetServerInfo names the process that was asked about."""
         engine, patience = self._hands.engine, self._hands.patience
+        asked_paused = asyncio.ensure_future(engine.is_paused(deadline_s=patience.read_back_s))
+        asked_version = asyncio.ensure_future(engine.version(deadline_s=patience.read_back_s))
         try:
             info = await engine.info(deadline_s=patience.info_s)
             if info.instance != state.instance:
                 return Saw(info.instance, paused=False, version="")
-            paused = await engine.is_paused(deadline_s=patience.read_back_s)
-            version = await engine.version(deadline_s=patience.read_back_s)
+            return Saw(info.instance, await asked_paused, await asked_version)
         except EngineError as error:
             await asyncio.sleep(BLIND_PACE_S)
             return Blind(f"{error.reason}: {error.message}")
-        return Saw(info.instance, paused, version)
+        finally:
+            asked_paused.cancel()
+            asked_version.cancel()
+            await asyncio.gather(asked_paused, asked_version, return_exceptions=True)
 
 
 def _log(state: SwapState, event: Event) -> None:
