@@ -34,6 +34,14 @@ def receipt(handover: Path, txn: str, rank: int, *, session: str = TARGET) -> Pa
     return handover / f"receipt-{safe(txn)}{which}-rank{rank}.json"
 
 
+def is_answer_of(txn: str, name: str) -> bool:
+    """Whether a file `prepared` or `receipt` of that name is of this transaction, in any of its cycles."""
+    mine = re.escape(safe(txn))  # a cycle is "<txn>~<number>"
+    return (
+        re.fullmatch(rf"(prepared|receipt)-{mine}(_\d+)?(-[a-z]+)?-rank\d+\.json", name) is not None
+    )
+
+
 def exit_request(handover: Path) -> Path:
     return handover / EXIT_REQUEST
 

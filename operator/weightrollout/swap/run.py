@@ -12,7 +12,13 @@ from typing import Final, assert_never
 
 from weightrollout.api.swap import FailureClass
 from weightrollout.clock import Clock
-from weightrollout.engine.errors import LABEL_NOT_SET, EngineError, EngineStateUnknown
+from weightrollout.engine.errors import (
+    CONNECTION_CUT,
+    LABEL_NOT_SET,
+    EngineError,
+    EngineStateUnknown,
+    EngineUnreachable,
+)
 from weightrollout.engine.protocol import Engine, Inference
 from weightrollout.handover.records import DRAFT
 from weightrollout.swap import machine
@@ -155,6 +161,7 @@ class SwapRun:
         except BackendError as error:
             return self._failed(state, error.answer, error.failure)
         except EngineError as error:
+            self._mind(error)
             known = Answer.UNKNOWN if isinstance(error, EngineStateUnknown) else Answer.REFUSED
             if state.step is Step.FINISH and error.reason == LABEL_NOT_SET:
                 known = Answer.UNLABELLED
@@ -287,14 +294,22 @@ class SwapRun:
             info = await engine.info(deadline_s=patience.info_s)
             if info.instance != state.instance:
                 return Saw(info.instance, paused=False, version="")
-            return Saw(info.instance, await asked_paused, await asked_version)
+            paused, version = await asked_paused, await asked_version
         except EngineError as error:
+            self._mind(error)
             await asyncio.sleep(BLIND_PACE_S)
             return Blind(f"{error.reason}: {error.message}")
         finally:
             asked_paused.cancel()
             asked_version.cancel()
             await asyncio.gather(asked_paused, asked_version, return_exceptions=True)
+        self._watch.engine_found()
+        return Saw(info.instance, paused, version)
+
+    def _mind(self, error: EngineError) -> None:
+        """An engine that died pauses nobody any more, however long its restart takes."""
+        if isinstance(error, EngineUnreachable) or error.reason == CONNECTION_CUT:
+            self._watch.engine_lost()
 
 
 def _log(state: SwapState, event: Event) -> None:

@@ -199,8 +199,13 @@ def test_answers_of_the_newest_transaction_are_kept_as_evidence(tmp_path: Path) 
     write_receipt(tmp_path, RECEIPT)
     records.write(files.receipt(tmp_path, "cr/rev-1/pod/1", 0), RECEIPT)
     records.write(files.report(tmp_path, 0), REPORT)
+    records.write(files.prepared(tmp_path, f"{TRANSFER.id}0", 0), RECEIPT)  # attempt 1 is not 10
+    records.write(files.receipt(tmp_path, f"{TRANSFER.id}0", 0, session=DRAFT), RECEIPT)
+    second = files.receipt(tmp_path, f"{TRANSFER.id}~2", 0, session=DRAFT)
+    records.write(second, RECEIPT)  # its second cycle
     forget_others(tmp_path, TRANSFER.id)
     assert {path.name for path in tmp_path.iterdir()} == {
+        second.name,
         files.receipt(tmp_path, TRANSFER.id, 0).name,
         files.report(tmp_path, 0).name,
     }

@@ -185,11 +185,10 @@ def forget_others(handover: Path, txn: str) -> None:
 
     What cannot be removed stays too: answers name their transaction, so they deceive nobody.
     """
-    mine = files.safe(txn)
     try:
         for kind in ("prepared", "receipt"):
             for path in handover.glob(f"{kind}-*.json"):
-                if not path.name.startswith(f"{kind}-{mine}"):
+                if not files.is_answer_of(txn, path.name):
                     path.unlink(missing_ok=True)
     except OSError as error:
         log.warning("old answers in %s: %s", handover, error)
