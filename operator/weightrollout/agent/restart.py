@@ -17,8 +17,10 @@ from weightrollout.handover.records import ExitRequest
 from weightrollout.swap.journal import Journal
 from weightrollout.swap.records import Content
 
-#: The plugin looks for an exit request about ten times a second; after this it is not listening.
+#: The plugin takes an exit request away within a quarter of a second; after this it is not listening.
 EXIT_S: Final = 3.0
+#: One that was heard ends a worker at once, and the frontend of a big engine some time later.
+HEARD_S: Final = 30.0
 SHUTDOWN_S: Final = 5.0
 
 log = logging.getLogger(__name__)
@@ -47,12 +49,15 @@ class Restarter:
             return ""
         log.warning("engine %s is asked to end: %s", instance, reason)
         request = ExitRequest(instance=instance, reason=reason)
+        asked = True
         try:
             records.write(files.exit_request(self._handover), request)
         except OSError as error:
             log.error("exit request: %s", error)  # the Shutdown call is left
+            asked = False
         if self._insisting is None or self._insisting.done():
-            self._insisting = asyncio.create_task(self._insist(instance), name="restart engine")
+            insisting = self._insist(instance, asked=asked)
+            self._insisting = asyncio.create_task(insisting, name="restart engine")
         return instance
 
     async def stop(self) -> None:
@@ -60,13 +65,26 @@ class Restarter:
             self._insisting.cancel()
             await asyncio.gather(self._insisting, return_exceptions=True)
 
-    async def _insist(self, instance: str) -> None:
-        """Call Shutdown where the plugin did not hear. Refused by engines that are not managed."""
+    async def _insist(self, instance: str, *, asked: bool) -> None:
+        """Call Shutdown where the plugin did not hear. Refused by engines that are not managed.
+
+        Not before: vLLM's frontend outlives its core by seconds, and logs the refusal as an ERROR.
+        """
         await asyncio.sleep(EXIT_S)
+        if asked and self._was_heard():
+            await asyncio.sleep(HEARD_S - EXIT_S)
         sight = await self._watch.fresh(0.0)
         if sight.instance != instance or not self._watch.reachable():
             return
+        log.warning("engine %s is still there: Shutdown is called", instance)
         try:
             await self._engine.shutdown(deadline_s=SHUTDOWN_S)
         except EngineError as error:
             log.error("engine %s does not end: %s", instance, error)
+
+    def _was_heard(self) -> bool:
+        """The plugin removes what it has read. A volume that fails says nothing."""
+        try:
+            return not files.exit_request(self._handover).exists()
+        except OSError:
+            return False
