@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from weightrollout.agent import stable as stable_file
-from weightrollout.agent.engine_watch import EngineSight, incompatible, read_reports, was_visited
+from weightrollout.agent.engine_watch import EngineSight, incompatible
+from weightrollout.agent.handover_volume import read_reports, was_visited
 from weightrollout.agent.state import is_baseline, loaded
 from weightrollout.api.names import STABLE_KEY
 from weightrollout.clock import SystemClock

@@ -14,7 +14,7 @@ from typing import Final
 
 from realvllm.engine import RealEngine
 from realvllm.tiny import Version
-from weightrollout.agent.engine_watch import read_reports
+from weightrollout.agent.handover_volume import read_reports
 from weightrollout.api.spec import Draft, PauseMode
 from weightrollout.clock import SystemClock
 from weightrollout.engine.protocol import Engine, Inference

@@ -17,7 +17,7 @@ from weightrollout.agent.reasons import Refused
 from weightrollout.agent.service import Desk
 from weightrollout.agent.state import AloneNote, facts, undo_content
 from weightrollout.api.spec import TakeOut, WeightRolloutSpec
-from weightrollout.api.swap import Outcome
+from weightrollout.api.swap import ALONE, Outcome
 from weightrollout.metrics import AGENT_ALONE, AGENT_ALONE_STEPS
 from weightrollout.swap.book import Reservation, Transaction
 from weightrollout.swap.records import Content, SwapRequest
@@ -203,7 +203,7 @@ class Alone:
         book = desk.journal.book
         attempt = max((each.attempt for each in book.finished), default=0) + 1
         return SwapRequest(
-            txn=f"alone/{wanted.revision}/{desk.watch.sight.instance}/{attempt}",
+            txn=f"{ALONE}{wanted.revision}/{desk.watch.sight.instance}/{attempt}",
             attempt=attempt,
             target=wanted,
             last_good=undo_content(book, desk.board),

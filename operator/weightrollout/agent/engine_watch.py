@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from weightrollout import __version__
+from weightrollout.agent.handover_volume import reports_in, was_visited
 from weightrollout.agent.reasons import IncompatibleReason
 from weightrollout.api.names import BASELINE_VERSION
 from weightrollout.clock import Clock
@@ -24,7 +26,7 @@ from weightrollout.engine.errors import (
 )
 from weightrollout.engine.protocol import Engine, EngineInfo
 from weightrollout.handover import records
-from weightrollout.handover.records import BACKEND, EngineReport, HandoverError, Prepared, Receipt
+from weightrollout.handover.records import BACKEND, EngineReport
 from weightrollout.weights.preflight import Refusal, engine_refusal
 
 #: The readiness probe's period is 1 s: two questions in each.
@@ -58,6 +60,7 @@ class EngineSight:
     draft_plan_id: str = ""  # and where it has no draft
     visited: bool = False  # its plugin has answered an Init or Update: a swap was under way
     refusal: Refusal | None = None  # why it cannot be swapped
+    plugin_version: str = ""  # as rank 0's report says; "" for none
 
     @property
     def layouts(self) -> tuple[str, str, str]:
@@ -180,9 +183,10 @@ class EngineWatch:
 
     async def _look_closely(self, info: EngineInfo) -> None:
         """The plugin writes its reports before the engine serves; a late one is found next time."""
-        reports = await asyncio.to_thread(read_reports, self._handover)
+        found = await asyncio.to_thread(reports_in, self._handover)
+        reports = found.reports
         visited = await asyncio.to_thread(was_visited, self._handover, info.instance)
-        refusal = incompatible(info, reports)
+        refusal = found.explained(incompatible(info, reports))
         known = self.sight
         sight = replace(
             known if known.instance == info.instance else EngineSight(),
@@ -196,9 +200,16 @@ class EngineWatch:
             visited=visited,
             refusal=refusal,
             model=reports[0].model if reports else "",
+            plugin_version=reports[0].plugin_version if reports else "",
         )
         if known.instance != info.instance:
             log.info("engine instance %s, vLLM %s", info.instance, info.engine_version)
+        if sight.plugin_version not in ("", known.plugin_version, __version__):
+            log.warning(
+                "the plugin in engine %s is of release %s, this agent of %s: it is used, because they"
+                " speak handover schema %d; the engine's next restart brings them together",
+                *(info.instance, sight.plugin_version, __version__, records.SCHEMA),
+            )
         self._set(sight)
 
     def _set(self, sight: EngineSight) -> None:
@@ -237,51 +248,20 @@ def incompatible(info: EngineInfo, reports: Sequence[EngineReport]) -> Refusal |
             f"weight transfer is {info.transfer_backend or 'not configured'}: start vLLM with"
             f""" --weight-transfer-config '{{"backend": "{BACKEND}"}}'""",
         )
-    return engine_refusal(reports, info.instance)
+    return engine_refusal(reports, info.instance) or _too_few(reports, info)
+
+
+def _too_few(reports: Sequence[EngineReport], info: EngineInfo) -> Refusal | None:
+    """A rank that wrote no report writes no receipt either, and the others do not know of it."""
+    if len(reports) >= info.world_size:
+        return None
+    return Refusal(
+        "RanksMissing",
+        f"the engine says that it has {info.world_size} ranks, and {len(reports)} wrote a report",
+    )
 
 
 def _version(text: str) -> tuple[int, int]:
     """(0, 0) where it cannot be read: unknown is refused."""
     found = re.match(r"v?(\d+)\.(\d+)", text)
     return (int(found[1]), int(found[2])) if found else (0, 0)
-
-
-def read_reports(handover: Path) -> tuple[EngineReport, ...]:
-    """All readable reports, by rank. Blocks."""
-    reports = []
-    for path in _found(handover, "report-rank*.json") or ():
-        try:
-            report = records.read(EngineReport, path)
-        except (HandoverError, OSError) as error:
-            log.warning("%s ignored: %s", path.name, error)
-            continue
-        if report is not None:
-            reports.append(report)
-    return tuple(sorted(reports, key=lambda report: report.rank))
-
-
-def was_visited(handover: Path, instance: str) -> bool:
-    """Whether this process's plugin has answered a swap. It removes all answers when it starts."""
-    prepared, receipts = _found(handover, "prepared-*.json"), _found(handover, "receipt-*.json")
-    if prepared is None or receipts is None:
-        return True  # nobody can say that it was not
-    return any(_is_of(Prepared, path, instance) for path in prepared) or any(
-        _is_of(Receipt, path, instance) for path in receipts
-    )
-
-
-def _found(handover: Path, pattern: str) -> list[Path] | None:
-    """None: the volume cannot be listed."""
-    try:
-        return list(handover.glob(pattern))
-    except OSError as error:
-        log.warning("%s cannot be listed: %s", handover, error)
-        return None
-
-
-def _is_of(kind: type[Prepared] | type[Receipt], path: Path, instance: str) -> bool:
-    try:
-        record = records.read(kind, path)
-    except (HandoverError, OSError):
-        return True  # something was written that nobody understands
-    return record is not None and record.instance == instance

@@ -56,6 +56,7 @@ class IncompatibleReason(StrEnum):
 
     ENGINE_TOO_OLD = "EngineTooOld"
     NO_TRANSFER_BACKEND = "NoTransferBackend"
+    ENGINE_REPORT_UNREADABLE = "EngineReportUnreadable"  # of a plugin of another release, or spoilt
 
 
 class Refused(Exception):

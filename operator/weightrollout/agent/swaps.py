@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from weightrollout.agent.drafts import holds, load_of
-from weightrollout.agent.engine_watch import EngineSight, EngineWatch, read_reports
+from weightrollout.agent.engine_watch import EngineSight, EngineWatch
+from weightrollout.agent.handover_volume import read_reports
 from weightrollout.agent.reasons import RefusalReason, Refused
 from weightrollout.agent.state import Board
 from weightrollout.api.swap import FailureClass, Outcome

@@ -282,5 +282,5 @@ class WeightRolloutSpec(ApiModel):
     )
     mode: Mode = Field(
         default=Mode.RUN,
-        description="Paused: no serving pod is touched. Suspended: nothing starts; running swaps end.",
+        description="Paused: no serving pod is touched. Suspended: the operator starts nothing; running swaps end; an engine that is out of service goes to stable by itself.",
     )

@@ -1,6 +1,10 @@
 """States and outcomes of one pod's swap, as the wire, the journal and the status spell them."""
 
 from enum import StrEnum
+from typing import Final
+
+#: How the transactions begin that an agent starts by itself, without an operator.
+ALONE: Final = "alone/"
 
 
 class SwapPhase(StrEnum):

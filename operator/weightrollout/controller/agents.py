@@ -68,8 +68,13 @@ class AgentLink:
         clock: Clock,
         expected: bool,
         on_change: Callable[[], None],
+        *,
+        quiet: bool = False,
     ) -> None:
-        """`expected`: it ran before our term, so that no answer means unreachable, not starting."""
+        """`expected`: it ran before our term, so that no answer means unreachable, not starting.
+
+        `quiet`: we only look, so that it may help itself as it would without an operator.
+        """
         self.address = address
         self.stale_epoch = 0  # the epoch it refused us with
         self.heard = False  # it has answered, or failed to, at least once
@@ -77,6 +82,7 @@ class AgentLink:
         self.seen: AgentView | AgentFault = AgentFault.STARTING
         self._staged: StagingView | None = None
         self._fence = fence
+        self._quiet = quiet
         self._clock = clock
         self._on_change = on_change
         self._patient_until = 0.0 if expected else clock.monotonic() + YOUNG_S
@@ -96,6 +102,13 @@ class AgentLink:
         """Another one is said at once."""
         if fence != self._fence:
             self._fence = fence
+            self._task.cancel()
+            self._task = self._start()
+
+    def set_quiet(self, quiet: bool) -> None:
+        """A stream that is open says what we were when it was opened."""
+        if quiet != self._quiet:
+            self._quiet = quiet
             self._task.cancel()
             self._task = self._start()
 
@@ -168,7 +181,8 @@ class AgentLink:
 
     async def _follow(self) -> None:
         """Never returns. Raises _Cut, or AgentUnreachable where it said nothing (more)."""
-        request = pb.WatchRequest(heartbeat_seconds=HEARTBEAT_S, fence=wire_fence(self._fence))
+        fence = None if self._quiet else wire_fence(self._fence)
+        request = pb.WatchRequest(heartbeat_seconds=HEARTBEAT_S, fence=fence)
         stream = self.stub.Watch(request)
         spoke = False
         try:
@@ -218,6 +232,7 @@ class Agents:
         self._clock = clock
         self._wake = wake
         self._links: dict[str, dict[str, AgentLink]] = {}  # rollout, pod uid
+        self._quiet: set[str] = set()  # rollouts
         self._closing: set[asyncio.Task[None]] = set()
 
     def sync(self, rollout: str, fence: Fence, pods: list[Pod], first: bool) -> None:
@@ -233,8 +248,17 @@ class Agents:
                 links[uid].set_fence(fence)
             else:
                 links[uid] = AgentLink(
-                    address, fence, self._clock, first, lambda: self._wake(rollout)
+                    *(address, fence, self._clock, first, lambda: self._wake(rollout)),
+                    quiet=rollout in self._quiet,
                 )
+
+    def set_quiet(self, rollout: str, quiet: bool) -> None:
+        """`quiet`: nothing is started for these pods, so that their agents count as without operator."""
+        if quiet is (rollout in self._quiet):
+            return
+        self._quiet ^= {rollout}
+        for link in self._links.get(rollout, {}).values():
+            link.set_quiet(quiet)
 
     def links(self, rollout: str) -> Mapping[str, AgentLink]:
         """By pod uid, as they are now."""
@@ -250,6 +274,7 @@ class Agents:
         return max((link.stale_epoch for link in self._links.get(rollout, {}).values()), default=0)
 
     def forget(self, rollout: str) -> None:
+        self._quiet.discard(rollout)
         for link in self._links.pop(rollout, {}).values():
             self._close(link)
 

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from weightrollout.api.spec import Mode
 from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.clock import rfc3339
 from weightrollout.controller.act.context import Context
@@ -90,7 +91,10 @@ class Loop:
         try:
             fleet = observe(self._world, body, self._seen(name, body, fence))
         except InvalidSpec as wrong:
+            self._hands.agents.set_quiet(name, True)
             return await self._hands.reporter.report(body, self._refused(body, fence, wrong))
+        # What is out of service is not for a person to wait for: agents bring it back by themselves.
+        self._hands.agents.set_quiet(name, fleet.spec.mode is Mode.SUSPENDED)
         plan = self._plan(fleet)
         self._memories[name] = plan.memory
         context = Context(

@@ -1,12 +1,14 @@
 """The records, and how they become JSON and come back. A newer schema is refused, not guessed."""
 
 import dataclasses
+import functools
 import hashlib
 import json
 import os
+from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from weightrollout.handover.decoding import HandoverError as HandoverError
 from weightrollout.handover.decoding import decode, short
@@ -212,8 +214,34 @@ def dumps(record: Any) -> bytes:
 
 
 def _fields(record: Any) -> dict[str, Any]:
-    """Without copying what is in them, as `asdict` does: a receipt is written in the pause."""
-    return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
+    """Without copying what is in them, as `asdict` does: a receipt is written in the pause.
+
+    A field that has its default value is left out: the other side may be of a release that does not
+    know it, and has no need to while it says nothing.
+    """
+    given = (
+        (name, getattr(record, name), default)
+        for name, default in _defaults(cast("Hashable", type(record)))
+    )
+    return {
+        name: value
+        for name, value, default in given
+        if default is dataclasses.MISSING or value != default
+    }
+
+
+@functools.cache
+def _defaults(kind: Hashable) -> tuple[tuple[str, Any], ...]:
+    """Each field with its default value; MISSING where it must be given."""
+    return tuple(
+        (
+            field.name,
+            field.default_factory()
+            if field.default_factory is not dataclasses.MISSING
+            else field.default,
+        )
+        for field in dataclasses.fields(cast("Any", kind))
+    )
 
 
 def loads(kind: type[T], data: bytes) -> T:

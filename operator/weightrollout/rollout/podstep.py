@@ -10,7 +10,7 @@ from typing import Final
 
 from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.api.spec import Mode, TakeOut
-from weightrollout.api.swap import Outcome
+from weightrollout.api.swap import ALONE, Outcome
 from weightrollout.rollout.actions import (
     Action,
     PutIn,
@@ -99,6 +99,8 @@ def _start(pod: Pod, want: Ref, situation: Situation, budget: Budget) -> Step:
 
 
 def _reserved(pod: Pod, txn: str, situation: Situation, *, may_start: bool) -> Step:
+    if situation.fleet.spec.mode is Mode.SUSPENDED and txn.startswith(ALONE):
+        return mode_allows(pod, situation.fallback, situation)  # its agent brings it back
     want = wanted_by(pod, situation)
     unwanted = _why_unwanted(pod, want, txn, situation)
     if unwanted or want is None:

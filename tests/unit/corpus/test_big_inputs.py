@@ -10,7 +10,7 @@ import pytest
 
 from corpus import volume_side
 from weightrollout.agent import stable
-from weightrollout.agent.engine_watch import read_reports
+from weightrollout.agent.handover_volume import read_reports
 from weightrollout.api.names import STABLE_KEY
 from weightrollout.handover import files, records
 from weightrollout.swap import journal
