@@ -25,6 +25,7 @@ class AgentDouble(wire.AgentServicer):
         self.hellos: list[pb.HelloRequest] = []
         self.asked: list[Any] = []
         self.watchers = 0
+        self.watched: list[pb.WatchRequest] = []
         self.refusal: pb.Refusal | None = None  # answers every call but Watch
         self.silent = False
         self.stage_progress: list[pb.StageProgress] = []
@@ -50,6 +51,7 @@ class AgentDouble(wire.AgentServicer):
 
     async def Watch(self, request: pb.WatchRequest, context: Any) -> AsyncIterator[pb.AgentState]:  # noqa: N802 - gRPC's name
         self.watchers += 1
+        self.watched.append(request)
         try:
             while True:
                 changed = self._changed

@@ -57,6 +57,21 @@ async def test_first_word_is_a_takeover_with_our_epoch() -> None:
         assert (hello.takeover, hello.fence.owner_uid, hello.fence.epoch) == (True, "uid-1", 4)
 
 
+async def test_agent_that_nothing_is_started_for_is_watched_without_a_fence() -> None:
+    """So that it counts as without an operator, and helps an engine that is out of service itself."""
+    double = AgentDouble()
+    async with served(double) as target, linked(target) as (link, _):
+        await alive(link, double)
+        assert double.watched[-1].fence.epoch == FENCE.epoch
+        for quiet in (True, False):
+            link.set_quiet(quiet)
+
+            async def told(quiet: bool = quiet) -> bool:
+                return double.watched[-1].HasField("fence") is not quiet
+
+            await eventually(told, SOON, f"quiet is {quiet}")
+
+
 async def test_change_in_the_agent_is_known_within_ten_milliseconds() -> None:
     double = AgentDouble()
     async with served(double) as target, linked(target) as (link, changes):

@@ -1,6 +1,7 @@
 """An operator that comes back finds pods whose agents acted alone, and goes on from there."""
 
 from planning.worlds import digest, ref_of, world_of
+from weightrollout.api.spec import Mode
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
 from weightrollout.rollout.actions import Action, PutIn, Release, Reserve, Stage
 from weightrollout.rollout.fleet import AttemptsView, TransactionView
@@ -43,6 +44,12 @@ def test_reservation_that_an_agent_did_not_use_is_given_back() -> None:
     world.pods[0].reserved_txn = TXN
     (action,) = on_first_pod(world)
     assert isinstance(action, Release)
+
+
+def test_reservation_of_an_agent_is_its_own_while_the_operator_starts_nothing() -> None:
+    world = world_of("b", 2, on="a", mode=Mode.SUSPENDED)
+    world.pods[0].reserved_txn = TXN
+    assert on_first_pod(world) == []
 
 
 def test_next_swap_has_a_name_that_no_agent_has_used() -> None:
