@@ -17,6 +17,11 @@ UNDONE = Fate(Outcome.UNDONE, FailureClass.POD, "TransferFailed", "the engine re
 POISONED = Fate(Outcome.POISONED, FailureClass.POD, "ResendFailed", "last good did not load")
 REFUSED = Fate(Outcome.UNTOUCHED, FailureClass.POD, "DrainTimeout", "3 requests still run")
 TRUNCATED = StageFate(FailureClass.WEIGHTS, "SizeMismatch", "model.safetensors ends too early")
+METADATA_DIFFERS = StageFate(
+    FailureClass.WEIGHTS,
+    "MetadataDiffers",
+    "chat_template.jinja: not what the engine was started with",
+)
 NO_STORE = StageFate(FailureClass.ENVIRONMENT, "SourceUnreadable", "input/output error")
 
 TAKE_OUT_NONE = Swap.model_validate({"takeOut": "None"})

@@ -7,6 +7,7 @@ from typing import Final
 
 from weightrollout.api.swap import FailureClass
 from weightrollout.rollout.fleet import (
+    ActionFailure,
     AgentFault,
     AgentView,
     Doing,
@@ -183,7 +184,10 @@ def _state(
     retries = fleet.spec.repair.retries
     if attempts_used_up(agent, target.digest, retries):
         return PodState.FAILED
-    if target.digest in proven_digests and _staging_used_up(agent, memory, target, retries):
+    if target.digest in proven_digests and (
+        _staging_used_up(agent, memory, target, retries)
+        or refused_at_reserve(fleet, view.uid, target.revision) is not None
+    ):
         return PodState.FAILED
     if out and not _swapping(agent) and not _could_serve(agent, goal):
         return PodState.JOINING
@@ -217,6 +221,20 @@ def _staging_used_up(agent: AgentView, memory: PodMemory, target: Ref, retries: 
         and staging.failures > retries
         and not agent.holds(target)
     )
+
+
+def refused_at_reserve(fleet: Fleet, pod_uid: str, revision: str) -> ActionFailure | None:
+    """An image that lay there was looked at with this revision's rules, and may not be loaded here.
+
+    It was staged under other rules, such as another `spec.weights.metadata`. The same question has the
+    same answer again, so no retries are counted.
+    """
+    for failure in fleet.failures:
+        if (failure.doing, failure.pod_uid, failure.revision) != (Doing.RESERVE, pod_uid, revision):
+            continue
+        if failure.failure_class is FailureClass.WEIGHTS:
+            return failure
+    return None
 
 
 def restart_pending(memory: PodMemory, now: float) -> bool:

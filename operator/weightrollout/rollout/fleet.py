@@ -196,6 +196,7 @@ class ActionFailure:
     reason: str
     message: str
     at: float
+    revision: str = ""  # what it was asked for; "": about no weights
 
 
 @dataclass(frozen=True, slots=True)

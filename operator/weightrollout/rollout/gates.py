@@ -10,7 +10,7 @@ from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.api.spec import Mode
 from weightrollout.rollout.backoff import is_environment, swap_again_at
 from weightrollout.rollout.budget import Budget, refuse_over_budget
-from weightrollout.rollout.classify import Pod
+from weightrollout.rollout.classify import Pod, refused_at_reserve
 from weightrollout.rollout.fleet import Ref
 from weightrollout.rollout.memory import is_contradicted
 from weightrollout.rollout.refusal import Refusal
@@ -123,6 +123,9 @@ def back_off_is_over(pod: Pod, want: Ref, situation: Situation) -> Refusal | Non
     )
 
 
+WAY_OUT: Final = "replace the pod or publish a new version"
+
+
 def failed_for_good(pod: Pod, want: Ref, situation: Situation) -> Refusal:
     tried = pod.agent.attempts.get(want.digest or "") if pod.agent is not None else None
     if tried is not None and tried.failure_class is not None:
@@ -130,14 +133,18 @@ def failed_for_good(pod: Pod, want: Ref, situation: Situation) -> Refusal:
     elif pod.memory.staging is not None and pod.memory.staging.failure_class is not None:
         staging = pod.memory.staging
         what = f"staging failed {staging.failures} times: {staging.reason}: {staging.message}"
+    elif (no := refused_at_reserve(situation.fleet, pod.uid, want.revision)) is not None:
+        message = (
+            f"{pod.name} does not take {want.version}: {no.reason}: {no.message}: {WAY_OUT}"
+        )
+        return Refusal(HoldGate.FAILED, HoldReason.PODS_FAILED, message, (pod.name,))
     else:
         what = "see status.failures"
     retries = situation.fleet.spec.repair.retries
     return Refusal(
         HoldGate.FAILED,
         HoldReason.PODS_FAILED,
-        f"{pod.name} used up repair.retries {retries} ({what}): replace the pod or publish a new"
-        " version",
+        f"{pod.name} used up repair.retries {retries} ({what}): {WAY_OUT}",
         (pod.name,),
     )
 

@@ -55,6 +55,7 @@ class Checkpoint:
     digest: str
     stage: StageFate | None = None  # None: it can be staged
     swap: Fate = COMMITTED
+    reserve: StageFate | None = None  # None: an image of it that is there may be loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,15 +197,21 @@ class ToyWorld:
             key = (work.doing, work.pod_uid)
             self.failures.pop(key, None)
             if refused:
-                self._fail(work.doing, work.pod_uid, "Refused", "the story says so")
+                self._fail(work, "Refused", "the story says so")
             else:
                 effect()
 
         self.later(seconds, str(work.doing), end)
 
-    def _fail(self, doing: Doing, pod_uid: str, reason: str, message: str) -> None:
-        self.failures[doing, pod_uid] = ActionFailure(
-            doing, pod_uid, FailureClass.ENVIRONMENT, reason, message, self.now
+    def _fail(
+        self,
+        work: Work,
+        reason: str,
+        message: str,
+        failure_class: FailureClass = FailureClass.ENVIRONMENT,
+    ) -> None:
+        self.failures[work.doing, work.pod_uid] = ActionFailure(
+            *(work.doing, work.pod_uid, failure_class, reason, message, self.now, work.revision)
         )
 
     def _record(self, action: RecordRevision) -> None:
@@ -254,8 +261,13 @@ class ToyWorld:
             pod.staging = replace(view, digest=found.digest, done=True)
 
     def _reserve(self, pod: ToyPod, action: Reserve) -> None:
+        work = Work(Doing.RESERVE, pod.uid, action.weights.revision)
         if pod.fault or not pod.engine_up or pod.poisoned or pod.swapping:
-            self._fail(Doing.RESERVE, pod.uid, "NotSettled", "the agent refused")
+            self._fail(work, "NotSettled", "the agent refused")
+            return
+        fate = self.checkpoints[action.weights.uri].reserve
+        if fate is not None:
+            self._fail(work, fate.reason, fate.message, fate.failure_class)
             return
         pod.reserved_txn, pod.take_out = action.txn, action.take_out
 

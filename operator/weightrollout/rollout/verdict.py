@@ -9,7 +9,7 @@ from weightrollout.api.quantity import limit
 from weightrollout.api.reasons import RejectReason
 from weightrollout.api.swap import FailureClass, Outcome
 from weightrollout.rollout.actions import RecordRevision
-from weightrollout.rollout.classify import Pod, PodState
+from weightrollout.rollout.classify import Pod, PodState, refused_at_reserve
 from weightrollout.rollout.fleet import AgentFault, Ref, Revision, Verdict
 from weightrollout.rollout.podstep import put_in_step
 from weightrollout.rollout.proof import proven_digests
@@ -94,16 +94,12 @@ def _rejection(
             return refuted
     failed = [pod for pod in situation.pods if pod.state is PodState.FAILED]
     if failed and desired.ref.digest not in situation.proven:
-        message = (
-            f"{failed[0].name} could not load it and no pod ever has{_cause(failed[0], desired)}"
-        )
+        message = f"{failed[0].name} could not load it and no pod ever has{_cause(failed[0], desired, situation)}"
         return RejectReason.PROVER_FAILED, message
     if too_many_failed(situation):
         names = ", ".join(pod.name for pod in failed)
         setting = situation.fleet.spec.strategy.max_failed
-        message = (
-            f"{names} failed for good, strategy.maxFailed is {setting}{_cause(failed[0], desired)}"
-        )
+        message = f"{names} failed for good, strategy.maxFailed is {setting}{_cause(failed[0], desired, situation)}"
         return RejectReason.TOO_MANY_FAILED, message
     if deadline_passed:
         seconds = situation.fleet.spec.progress_deadline_seconds
@@ -116,7 +112,11 @@ def _rejection(
 
 def _refuted_by(pod: Pod, ref: Ref, situation: Situation) -> tuple[str, str] | None:
     """A check of the weights themselves failed on this pod and no other has passed it."""
-    refuted = _refuted_by_swap(pod, ref) or _refuted_by_staging(pod, ref)
+    refuted = (
+        _refuted_by_swap(pod, ref)
+        or _refuted_by_staging(pod, ref)
+        or _refuted_at_reserve(pod, ref, situation)
+    )
     if refuted is None or ref.digest in proven_digests(situation.fleet, without=pod.uid):
         return None
     return refuted
@@ -145,7 +145,15 @@ def _refuted_by_staging(pod: Pod, ref: Ref) -> tuple[str, str] | None:
     return None
 
 
-def _cause(pod: Pod, desired: Revision) -> str:
+def _refuted_at_reserve(pod: Pod, ref: Ref, situation: Situation) -> tuple[str, str] | None:
+    refused = refused_at_reserve(situation.fleet, pod.uid, ref.revision)
+    return (refused.reason, f"{pod.name}: {refused.message}") if refused is not None else None
+
+
+def _cause(pod: Pod, desired: Revision, situation: Situation) -> str:
+    refused = refused_at_reserve(situation.fleet, pod.uid, desired.ref.revision)
+    if refused is not None:
+        return f": {refused.reason}: {refused.message}"
     tried = pod.agent.attempts.get(desired.ref.digest or "") if pod.agent is not None else None
     return f": {tried.reason}: {tried.message}" if tried is not None and tried.reason else ""
 

@@ -14,6 +14,7 @@ import pytest
 from planning.stories import Story
 from planning.worlds import (
     CRASHED,
+    METADATA_DIFFERS,
     NO_STORE,
     POISONED,
     PROMPT_FAILED,
@@ -509,6 +510,33 @@ def api_server_refuses_the_reservation_for_a_while(choose: Choose) -> Story:
     return story
 
 
+def image_that_may_not_be_loaded_after_all(choose: Choose) -> Story:
+    """It was staged with `metadata: Ignore`; the same weights are then asked for without."""
+    world = world_of("b", 2, on="a", choose=choose)
+    world.checkpoints[uri("b")] = Checkpoint(digest("b"), reserve=METADATA_DIFFERS)
+    for pod in world.pods:
+        pod.staged |= {digest("b")}
+    story = Story(world)
+    plan = story.until(rolled_back)
+    assert "chat_template.jinja" in plan.status.message
+    return story
+
+
+def image_that_others_serve_may_not_be_loaded_by_one_pod(choose: Choose) -> Story:
+    """The rest of the fleet has loaded it: it is the pod, as with a check that fails at staging."""
+    world = world_of(
+        "b", 4, on="a", strategy=Strategy(max_unavailable=1, max_failed=1), choose=choose
+    )
+    story = Story(world)
+    story.until(updated(3))
+    world.checkpoints[uri("b")] = Checkpoint(digest("b"), reserve=METADATA_DIFFERS)
+    plan = story.until(held_for("PodsFailed"))
+    assert plan.status.hold is not None
+    assert plan.status.pods.failed == 1
+    assert "chat_template.jinja" in plan.status.hold.message
+    return story
+
+
 def fleet_of_one(choose: Choose) -> Story:
     story = Story(world_of("b", 1, on="a", choose=choose))
     plan = story.until(updated(0))
@@ -592,6 +620,8 @@ STORIES: dict[str, Tell] = {
         agent_missing,
         nothing_desired,
         api_server_refuses_the_reservation_for_a_while,
+        image_that_may_not_be_loaded_after_all,
+        image_that_others_serve_may_not_be_loaded_by_one_pod,
         fleet_of_one,
         history_forgets_what_nobody_uses,
         settle_time_is_kept_after_a_takeover,

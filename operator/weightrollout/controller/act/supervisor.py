@@ -151,8 +151,9 @@ def _failure(context: Context, work: Work, error: Exception) -> ActionFailure:
     if isinstance(error, AgentRefusedCall) and error.failure_class is not None:
         failure_class = error.failure_class
     now = context.world.clock.monotonic()
+    message = str(error) or repr(error)
     return ActionFailure(
-        work.doing, work.pod_uid, failure_class, reason, str(error) or repr(error), now
+        work.doing, work.pod_uid, failure_class, reason, message, now, work.revision
     )
 
 
