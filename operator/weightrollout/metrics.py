@@ -133,6 +133,13 @@ ENGINE_INFO: Final = Row(
     "1 for what this engine is proven to hold; for joins.",
     ("version", "digest", "instance"),
 )
+AGENT_INFO: Final = Row(
+    "agent_info",
+    Door.AGENT,
+    Kind.GAUGE,
+    "1; releases of this agent, of the plugin in its engine, and of the engine: who still runs what.",
+    ("release", "plugin", "vllm"),
+)
 AGENT_READY: Final = Row(
     "agent_ready", Door.AGENT, Kind.GAUGE, "1 while the readiness port answers 200."
 )
@@ -184,7 +191,7 @@ AGENT_STAGING_SECONDS: Final = Row(
 TABLE: Final = (
     PODS, STAGED_BYTES, SWAP_PAUSE, SWAPS, ACTIONS, PASSES, PASS_ERRORS, QUEUE_DEPTH, LOOP_LAG, LEADER,
     API_REQUESTS, STATUS_WRITES, WATCH_STARTS, EVENTS_DROPPED,
-    ENGINE_INFO, AGENT_READY, AGENT_ALONE, AGENT_ALONE_STEPS, AGENT_PHASE_SECONDS, AGENT_PAUSE, AGENT_SWAPS, AGENT_STAGED_BYTES, AGENT_STAGING_SECONDS,
+    ENGINE_INFO, AGENT_INFO, AGENT_READY, AGENT_ALONE, AGENT_ALONE_STEPS, AGENT_PHASE_SECONDS, AGENT_PAUSE, AGENT_SWAPS, AGENT_STAGED_BYTES, AGENT_STAGING_SECONDS,
 )  # fmt: skip
 
 

@@ -46,3 +46,14 @@ class Flaps(ToyPod):
     def agent_ready(self, published: Ref | None) -> bool:
         self.looks += 1
         return self.looks % 2 == 0 and super().agent_ready(published)
+
+
+@dataclass
+class OfAnOlderRelease(ToyPod):
+    """Its agent says nothing of what came after it."""
+
+    def view(self, published: Ref | None) -> PodView:
+        view = super().view(published)
+        if not isinstance(view.agent, AgentView):
+            return view
+        return replace(view, agent=replace(view.agent, version="0.0.9", capabilities=frozenset()))

@@ -6,11 +6,12 @@ from typing import Final
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from weightrollout import __version__
 from weightrollout.agent.engine_watch import EngineWatch
 from weightrollout.agent.readiness import NotReady, not_ready
 from weightrollout.agent.state import Board, facts, loaded
 from weightrollout.clock import Clock
-from weightrollout.metrics import AGENT_READY, ENGINE_INFO, Metrics
+from weightrollout.metrics import AGENT_INFO, AGENT_READY, ENGINE_INFO, Metrics
 from weightrollout.swap.journal import Journal
 
 #: The probe's period: an older answer of the engine does not count.
@@ -62,5 +63,8 @@ class HttpDoor:
         content = loaded(book, sight)
         if content is not None:
             info.labels(content.version, content.digest, sight.instance).set(1)
+        mine = self._metrics.gauge(AGENT_INFO)
+        mine.clear()
+        mine.labels(__version__, sight.plugin_version, sight.engine_version).set(1)
         text = generate_latest(self._metrics.registry)
         return web.Response(body=text, headers={"Content-Type": CONTENT_TYPE_LATEST})

@@ -16,7 +16,7 @@ from weightrollout.agent.readiness import NotReady
 from weightrollout.agent.reasons import RefusalReason, Refused
 from weightrollout.agent.state import Board, Staging, degraded, facts, is_baseline, loaded
 from weightrollout.agent.wire_prompts import prompts
-from weightrollout.api.names import BASELINE_VERSION
+from weightrollout.api.names import BASELINE_VERSION, CAPABILITIES
 from weightrollout.api.spec import (
     DIGEST_PATTERN,
     VERSION_PATTERN,
@@ -209,6 +209,7 @@ def agent_state(
         poisoned=book.poisoned != "" and book.poisoned == sight.instance,
         paused=_is_paused(board, sight),
         drafts_staged=sorted(board.drafts_staged),
+        capabilities=sorted(CAPABILITIES),
     )
     _explain(state, why, sight)
     if book.owner_uid:
@@ -266,6 +267,7 @@ def _engine(book: Book, sight: EngineSight, *, reachable: bool) -> pb.EngineStat
         model=words(sight.model),
         baseline=is_baseline(book, sight),
         draft=sight.draft_plan_id != "",
+        plugin_version=words(sight.plugin_version, MAX_NAME),
     )
 
 

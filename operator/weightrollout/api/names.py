@@ -56,6 +56,10 @@ BASELINE_VERSION: Final = "default"
 #: A CR's name goes into label values and into "<name>.weightrollout" and "<name>-<hash>".
 MAX_NAME_LENGTH: Final = 52
 
+#: What agents say that they can do: see `AgentState.capabilities`.
+CAPABILITY_DRAFTS: Final = "Drafts"
+CAPABILITIES: Final = frozenset({CAPABILITY_DRAFTS})
+
 STABLE_KEY: Final = "stable.json"
 
 

@@ -62,6 +62,7 @@ class HoldReason(StrEnum):
     # Agent
     AGENT_MISSING = "AgentMissing"
     AGENT_UNREACHABLE = "AgentUnreachable"
+    AGENT_TOO_OLD = "AgentTooOld"  # surfaces when the weights need what its release cannot do
     INCOMPATIBLE = "Incompatible"
     ENGINE_UNREACHABLE = "EngineUnreachable"
 

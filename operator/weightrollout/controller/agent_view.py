@@ -6,7 +6,7 @@ Whatever was said, what comes out is small and has its own types: an agent may l
 import re
 from typing import Final
 
-from weightrollout.api.names import BASELINE_VERSION
+from weightrollout.api.names import BASELINE_VERSION, CAPABILITIES
 from weightrollout.api.spec import DIGEST_PATTERN, Metadata
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
 from weightrollout.rollout.fleet import (
@@ -46,6 +46,7 @@ def agent_view(state: pb.AgentState) -> AgentView:
             baseline=state.engine.baseline,
             paused=state.paused,
             draft=state.engine.draft,
+            plugin_version=_short(state.engine.plugin_version, "engine.plugin_version"),
         ),
         not_ready_reason=word(state.not_ready_reason),
         not_ready_message=text(state.not_ready_message),
@@ -63,6 +64,8 @@ def agent_view(state: pb.AgentState) -> AgentView:
         drafts_staged=frozenset(state.drafts_staged),
         degraded_reason=word(state.degraded_reason),
         degraded_message=text(state.degraded_message),
+        version=_short(state.agent_version, "agent_version"),
+        capabilities=CAPABILITIES & set(state.capabilities),
     )
 
 

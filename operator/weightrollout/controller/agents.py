@@ -83,6 +83,7 @@ class AgentLink:
         self._staged: StagingView | None = None
         self._fence = fence
         self._quiet = quiet
+        self._releases = ("", "")  # of agent and plugin, as they were told last
         self._clock = clock
         self._on_change = on_change
         self._patient_until = 0.0 if expected else clock.monotonic() + YOUNG_S
@@ -204,6 +205,11 @@ class AgentLink:
 
     def _say(self, state: pb.AgentState) -> None:
         said = agent_view(state)
+        releases = (said.version, said.engine.plugin_version)
+        if releases != self._releases:
+            self._releases = releases
+            if any(each not in ("", __version__) for each in releases):
+                log.info("%s: agent of release %s, plugin of %s", self.address.pod, *releases)
         self.seen = said if said.staging is not None else replace(said, staging=self._staged)
         self.message = ""
         self._changed()

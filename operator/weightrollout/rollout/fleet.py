@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from weightrollout.api.names import CAPABILITIES, CAPABILITY_DRAFTS
 from weightrollout.api.spec import Draft, Metadata, WeightRolloutSpec
 from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
@@ -64,6 +65,7 @@ class EngineView:
     baseline: bool = False  # untouched since its start
     paused: bool = False
     draft: bool = False  # it speculates with a draft whose weights can be loaded
+    plugin_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,13 @@ class AgentView:
     drafts_staged: frozenset[str] = frozenset()  # digests
     degraded_reason: str = ""  # the weights that it serves are right, and their draft is not
     degraded_message: str = ""
+    version: str = ""  # release of the agent
+    capabilities: frozenset[str] = CAPABILITIES
+
+    def lacks(self, ref: Ref) -> str:
+        """The capability without which these weights cannot be loaded as they are asked for; "" for none."""
+        missing = ref.draft is not None and CAPABILITY_DRAFTS not in self.capabilities
+        return CAPABILITY_DRAFTS if missing else ""
 
     def holds(self, ref: Ref) -> bool:
         """Everything that these weights need is staged; a draft that nobody named needs nothing."""

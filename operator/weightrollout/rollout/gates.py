@@ -58,6 +58,20 @@ def engine_is_reachable(pod: Pod, want: Ref, situation: Situation) -> Refusal | 
     )
 
 
+def agent_is_new_enough(pod: Pod, want: Ref, situation: Situation) -> Refusal | None:
+    """It would drop what it does not know, load the rest, and be swapped again for ever."""
+    missing = pod.agent.lacks(want) if pod.agent is not None else ""
+    if pod.agent is None or not missing:
+        return None
+    return Refusal(
+        HoldGate.AGENT,
+        HoldReason.AGENT_TOO_OLD,
+        f"the agent of {pod.name} (release {pod.agent.version or 'unknown'}) does not know {missing}:"
+        " update its image, or leave spec.weights.draft out",
+        (pod.name,),
+    )
+
+
 def retries_are_left(pod: Pod, want: Ref, situation: Situation) -> Refusal | None:
     if retries_left(pod, want, situation):
         return None
@@ -134,9 +148,7 @@ def failed_for_good(pod: Pod, want: Ref, situation: Situation) -> Refusal:
         staging = pod.memory.staging
         what = f"staging failed {staging.failures} times: {staging.reason}: {staging.message}"
     elif (no := refused_at_reserve(situation.fleet, pod.uid, want.revision)) is not None:
-        message = (
-            f"{pod.name} does not take {want.version}: {no.reason}: {no.message}: {WAY_OUT}"
-        )
+        message = f"{pod.name} does not take {want.version}: {no.reason}: {no.message}: {WAY_OUT}"
         return Refusal(HoldGate.FAILED, HoldReason.PODS_FAILED, message, (pod.name,))
     else:
         what = "see status.failures"
@@ -155,6 +167,7 @@ START_GATES: Final[tuple[Gate, ...]] = (
     mode_allows,
     rollback_goes_on,
     engine_is_reachable,
+    agent_is_new_enough,
     retries_are_left,
     digest_is_pinned,
     proof_allows,

@@ -51,7 +51,7 @@ def elect_prover(fleet: Fleet, goal: Goal, ordered: Iterable[Pod]) -> PodView | 
     for pod in pods:
         if _may_swap_unseen(pod, fleet, goal):
             return pod.view
-    fit = [pod for pod in pods if _is_fit(pod)]
+    fit = [pod for pod in pods if _is_fit(pod, goal)]
     for has_begun in (_is_swapping_for, _is_engaged_for, _has_tried):
         for pod in fit:
             if has_begun(pod, goal):
@@ -71,11 +71,11 @@ def _may_swap_unseen(pod: Pod, fleet: Fleet, goal: Goal) -> bool:
     return fleet.now < silent_since + fleet.spec.pod_deadline_seconds
 
 
-def _is_fit(pod: Pod) -> bool:
-    """Unreachable and incompatible pods never prove: they would say nothing about the weights."""
+def _is_fit(pod: Pod, goal: Goal) -> bool:
+    """Unreachable and incompatible pods, and those whose agent cannot load all of it, never prove: they would say nothing about the weights."""
     if pod.agent is None or pod.state in (PodState.FAILED, PodState.INCOMPATIBLE):
         return False
-    if is_contradicted(pod.agent):
+    if is_contradicted(pod.agent) or pod.agent.lacks(goal.target.ref):
         return False  # whatever it proves next would not be believed either
     return pod.agent.engine.reachable or pod.engaged or pod.state is PodState.POISONED
 

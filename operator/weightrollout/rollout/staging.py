@@ -66,7 +66,7 @@ def _to_stage(situation: Situation) -> Iterator[tuple[Pod, Ref]]:
         yield from _scout(situation, target)
     for pod in situation.pods:
         want = wanted_by(pod, situation)
-        if want is None or want.digest is None or pod.agent is None or not _is_able(pod):
+        if want is None or want.digest is None or pod.agent is None or not _is_able(pod, want):
             continue
         if not pod.agent.holds(want) and not is_staging(pod):
             yield pod, want
@@ -74,7 +74,7 @@ def _to_stage(situation: Situation) -> Iterator[tuple[Pod, Ref]]:
 
 def _scout(situation: Situation, target: Ref) -> Iterator[tuple[Pod, Ref]]:
     """One at a time. One that failed is passed over while it backs off: it may be its node."""
-    able = [pod for pod in situation.pods if _is_able(pod)]
+    able = [pod for pod in situation.pods if _is_able(pod, target)]
     if any(_is_scouting(pod, target) for pod in able):
         return
     for pod in able:
@@ -92,9 +92,11 @@ def _is_scouting(pod: Pod, target: Ref) -> bool:
     return view is not None and view.uri == target.uri
 
 
-def _is_able(pod: Pod) -> bool:
+def _is_able(pod: Pod, want: Ref) -> bool:
     """The image is built for the engine's own report, so the engine must be there."""
     if pod.agent is None or not pod.agent.engine.reachable or pod.running is not None:
+        return False
+    if pod.agent.lacks(want):
         return False
     return pod.state not in (PodState.POISONED, PodState.INCOMPATIBLE)
 

@@ -12,6 +12,8 @@ Rules that hold for every call:
     metadata key `weightrollout-refusal-bin`.
   - Calls are idempotent: the same call sent twice finds its own work and joins it. A call
     that is cut does not stop the work; ask again, or read Watch.
+  - Operator and agent may be of different releases (docs/upgrade.md). Numbers are never used
+    again, and a field is added with a default that means what its absence meant before.
 """
 
 from collections import abc as _abc
@@ -254,6 +256,7 @@ class AgentState(_message.Message):
     DRAFTS_STAGED_FIELD_NUMBER: _builtins.int
     DEGRADED_REASON_FIELD_NUMBER: _builtins.int
     DEGRADED_MESSAGE_FIELD_NUMBER: _builtins.int
+    CAPABILITIES_FIELD_NUMBER: _builtins.int
     agent_version: _builtins.str
     ready: _builtins.bool
     """what the readiness port answers now"""
@@ -307,6 +310,13 @@ class AgentState(_message.Message):
     def drafts_staged(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """digests with an image that fits this engine's draft"""
 
+    @_builtins.property
+    def capabilities(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What this agent can do that agents before it could not, such as "Drafts"
+        (weightrollout.api.names). Fields of a request that need one are dropped without a word by
+        an agent that does not say it: it is not asked.
+        """
+
     def __init__(
         self,
         *,
@@ -331,10 +341,11 @@ class AgentState(_message.Message):
         drafts_staged: _abc.Iterable[_builtins.str] | None = ...,
         degraded_reason: _builtins.str = ...,
         degraded_message: _builtins.str = ...,
+        capabilities: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["engine", b"engine", "fence", b"fence", "last_good", b"last_good", "reservation", b"reservation", "serving", b"serving", "staging", b"staging", "told", b"told", "transaction", b"transaction"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_version", b"agent_version", "attempts", b"attempts", "degraded_message", b"degraded_message", "degraded_reason", b"degraded_reason", "drafts_staged", b"drafts_staged", "engine", b"engine", "fence", b"fence", "incompatible_message", b"incompatible_message", "incompatible_reason", b"incompatible_reason", "last_good", b"last_good", "not_ready_message", b"not_ready_message", "not_ready_reason", b"not_ready_reason", "paused", b"paused", "poisoned", b"poisoned", "ready", b"ready", "reservation", b"reservation", "serving", b"serving", "staged", b"staged", "staging", b"staging", "told", b"told", "transaction", b"transaction"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_version", b"agent_version", "attempts", b"attempts", "capabilities", b"capabilities", "degraded_message", b"degraded_message", "degraded_reason", b"degraded_reason", "drafts_staged", b"drafts_staged", "engine", b"engine", "fence", b"fence", "incompatible_message", b"incompatible_message", "incompatible_reason", b"incompatible_reason", "last_good", b"last_good", "not_ready_message", b"not_ready_message", "not_ready_reason", b"not_ready_reason", "paused", b"paused", "poisoned", b"poisoned", "ready", b"ready", "reservation", b"reservation", "serving", b"serving", "staged", b"staged", "staging", b"staging", "told", b"told", "transaction", b"transaction"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -351,6 +362,7 @@ class EngineState(_message.Message):
     MODEL_FIELD_NUMBER: _builtins.int
     BASELINE_FIELD_NUMBER: _builtins.int
     DRAFT_FIELD_NUMBER: _builtins.int
+    PLUGIN_VERSION_FIELD_NUMBER: _builtins.int
     reachable: _builtins.bool
     instance: _builtins.str
     """ServerInfo.instance_id"""
@@ -362,6 +374,8 @@ class EngineState(_message.Message):
     """this instance was never touched since its start"""
     draft: _builtins.bool
     """it has a speculative draft whose weights can be loaded"""
+    plugin_version: _builtins.str
+    """release of the plugin inside it; empty for none"""
     def __init__(
         self,
         *,
@@ -372,10 +386,11 @@ class EngineState(_message.Message):
         model: _builtins.str = ...,
         baseline: _builtins.bool = ...,
         draft: _builtins.bool = ...,
+        plugin_version: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["baseline", b"baseline", "draft", b"draft", "engine_version", b"engine_version", "instance", b"instance", "model", b"model", "reachable", b"reachable", "weight_version", b"weight_version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["baseline", b"baseline", "draft", b"draft", "engine_version", b"engine_version", "instance", b"instance", "model", b"model", "plugin_version", b"plugin_version", "reachable", b"reachable", "weight_version", b"weight_version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

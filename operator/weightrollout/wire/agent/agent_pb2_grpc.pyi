@@ -12,6 +12,8 @@ Rules that hold for every call:
     metadata key `weightrollout-refusal-bin`.
   - Calls are idempotent: the same call sent twice finds its own work and joins it. A call
     that is cut does not stop the work; ask again, or read Watch.
+  - Operator and agent may be of different releases (docs/upgrade.md). Numbers are never used
+    again, and a field is added with a default that means what its absence meant before.
 """
 
 from collections import abc as _abc
