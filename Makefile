@@ -10,7 +10,7 @@ PYTEST := $(PY) -m pytest
 # A Python of the same version that has torch: named, or the one with a real vLLM (built once, 6 GB).
 TORCH = torch=$${WEIGHTROLLOUT_TORCH:-$$(PYTHONPATH=tests $(PY) -m realvllm)} && test -n "$$torch"
 
-.PHONY: help setup check format generate test test-unit test-contract test-vllm test-families test-cluster test-chart test-transfer test-gpu test-faults chaos mutants demo vllm bench bench-swap bench-transfer cluster frontend helm goldens clean
+.PHONY: help setup check format generate test test-unit test-contract test-vllm test-families test-cluster test-chart test-transfer test-gpu test-faults chaos mutants demo vllm bench bench-swap bench-transfer cluster frontend helm goldens record-wire clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -98,6 +98,10 @@ helm: $(READY) ## build helm (once, cached outside the repository)
 
 goldens: $(READY) ## write the chart's goldens anew; look at the difference
 	@PYTHONPATH=tests $(PY) -m helm goldens > /dev/null
+
+# One folder per release, never changed afterwards: docs/upgrade.md.
+record-wire: $(READY) cluster ## record what operator and agent of this release say to each other, for the releases to come
+	@PYTHONPATH=operator:tests $(PY) -m wirerecord
 
 vllm: $(READY) ## build the environment with a real vLLM for CPU (once, 6 GB, cached outside the repository)
 	@PYTHONPATH=tests $(PY) -m realvllm > /dev/null
