@@ -3,6 +3,7 @@
 `make record-wire` makes the recording of a new release. Those that are there are never changed.
 """
 
+import json
 import shutil
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -226,6 +227,28 @@ def test_journal_of_each_release_is_read(tmp_path: Path, release: str) -> None:
     assert book.serving is not None
     assert book.serving.content.version == LAST
     assert [each.outcome for each in book.finished if each.weights.version == "wrong"]
+
+
+@every_release
+def test_journal_that_a_later_release_wrote_more_into_is_read(tmp_path: Path, release: str) -> None:
+    """An agent that is rolled back must not take its engine's content for unknown."""
+    book = json.loads((RELEASES / release / JOURNAL).read_text())
+    for part in (book, book["serving"], book["finished"][0], book["attempts"][0]):
+        part["from_tomorrow"] = {"a": 1}
+    (tmp_path / JOURNAL).write_text(json.dumps(book))
+    read_back = Journal.open(tmp_path).book
+    shutil.copy(RELEASES / release / JOURNAL, tmp_path)
+    assert read_back == Journal.open(tmp_path).book
+    assert not read_back.lost
+
+
+@every_release
+def test_stable_version_that_a_later_release_wrote_more_into_is_read(
+    tmp_path: Path, release: str
+) -> None:
+    said = json.loads((RELEASES / release / names.STABLE_KEY).read_text())
+    (tmp_path / names.STABLE_KEY).write_text(json.dumps({**said, "from_tomorrow": 1}))
+    assert stable.read(tmp_path) == stable.read(RELEASES / release)
 
 
 @every_release
