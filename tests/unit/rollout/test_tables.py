@@ -202,6 +202,7 @@ def test_gates_are_asked_in_this_order() -> None:
         "mode_allows",
         "rollback_goes_on",
         "engine_is_reachable",
+        "agent_is_new_enough",
         "retries_are_left",
         "digest_is_pinned",
         "proof_allows",
