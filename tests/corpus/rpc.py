@@ -25,7 +25,9 @@ from google.protobuf.message import Message
 
 import checkpoints
 from reports import report_of
+from weightrollout.agent.departure import Departure
 from weightrollout.agent.engine_watch import EngineWatch
+from weightrollout.agent.liveness import Pulse
 from weightrollout.agent.presence import Presence
 from weightrollout.agent.restart import Restarter
 from weightrollout.agent.service import REFUSAL_KEY, AgentService, Desk
@@ -99,6 +101,9 @@ class StubbornEngine:
 
     async def shutdown(self, *, deadline_s: float) -> None:
         raise _no()
+
+    async def serving(self, *, deadline_s: float) -> bool:
+        return True
 
     async def load(self, *, deadline_s: float) -> EngineLoad:
         return EngineLoad(0, 0)
@@ -187,12 +192,16 @@ async def _agent(folder: Path) -> AsyncIterator[str]:
     )
     stager = Stager(store, board, clock, metrics)
     parts = Parts(journal, board, watch, store, engine, engine, handover, clock, metrics)
-    restarter = Restarter(journal, board, watch, engine, handover)
+    restarter = Restarter(journal, board, watch, engine, handover, clock)
     swaps = Swaps(parts)
     await watch.ask()
     server = grpc.aio.server()
     presence = Presence(journal, clock)
-    desk = Desk(journal, board, watch, stager, swaps, restarter, presence, clock, metrics)
+    departure = Departure(journal, board, watch, swaps, engine, clock)
+    desk = Desk(
+        *(journal, board, watch, stager, swaps, restarter, presence),
+        *(Pulse(engine, clock), departure, clock, metrics),
+    )
     add_AgentServicer_to_server(AgentService(desk), server)
     port = server.add_insecure_port("127.0.0.1:0")
     async with AsyncExitStack() as stack:

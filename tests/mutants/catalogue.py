@@ -215,7 +215,7 @@ MUTANTS: Final = (
         "effect before intent",
         6,
         "Start is journaled before it is sent",
-        "swap/run.py",
+        "swap/steps.py",
         "Step.CLOSE, Step.START, Step.UPDATE, Step.FINISH,",
         "Step.CLOSE, Step.FINISH,",
         (f"{_ONE_KILL}[endpoint]",),

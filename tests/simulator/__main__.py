@@ -9,12 +9,13 @@ from contextlib import asynccontextmanager
 
 import grpc
 from aiohttp import web
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from simulator.calls import Calls
 from simulator.control import Control
 from simulator.core import Core
 from simulator.faults import Faults
+from simulator.health import Health
 from simulator.inference import Inference
 from simulator.model import Model
 from simulator.plugin import Plugin
@@ -87,7 +88,7 @@ async def _grpc(settings: Settings, control: Control) -> AsyncIterator[str]:
         options=[("grpc.max_receive_message_length", -1), ("grpc.so_reuseport", 0)]
     )
     server.add_generic_rpc_handlers((control.handler(),))
-    liveness = health.aio.HealthServicer()  # type: ignore[attr-defined]  # missing in its stubs
+    liveness = Health(control.faults)
     health_pb2_grpc.add_HealthServicer_to_server(liveness, server)
     for service in ("", settings.control_service, "vllm.Inference"):
         await liveness.set(service, health_pb2.HealthCheckResponse.SERVING)

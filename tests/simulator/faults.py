@@ -3,7 +3,7 @@
     [{"call": "UpdateWeights", "at": 1, "do": "die_midway"},
      {"call": "completions", "do": "slow", "seconds": 0.5}]
 
-`call` is an RPC of vllm.Control, or "completions", or "metrics". An RPC with "/draft" behind it is
+`call` is an RPC of vllm.Control, or "completions", or "metrics", or "health" (gRPC's own service). An RPC with "/draft" behind it is
 met only while the session of the speculative draft is open. `at` counts calls of that name since the list
 was loaded, from 1; absent means every call. The first fault that fits is taken.
 """
@@ -24,7 +24,9 @@ IN_DRAFT: Final = "/draft"
 _RPCS: Final = frozenset(
     method.name for method in pb.DESCRIPTOR.services_by_name["Control"].methods
 )
-CALLS: Final = _RPCS | frozenset(f"{name}{IN_DRAFT}" for name in _RPCS) | {"completions", "metrics"}
+CALLS: Final = (
+    _RPCS | frozenset(f"{name}{IN_DRAFT}" for name in _RPCS) | {"completions", "metrics", "health"}
+)
 
 
 class Do(StrEnum):

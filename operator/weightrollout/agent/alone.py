@@ -57,6 +57,7 @@ def decide(view: View) -> Decision:
             | NotReadyReason.SWAPPING
             | NotReadyReason.RESERVED  # ends by its ttl
             | NotReadyReason.ENGINE_PAUSED  # by a person, who resumes it
+            | NotReadyReason.LEAVING  # the kubelet ends it
         ):
             return Decision(Step.NOTHING, view.out)
         case (

@@ -15,7 +15,7 @@ from weightrollout.agent.drafts import holds
 from weightrollout.agent.readiness import NotReady, not_ready
 from weightrollout.agent.reasons import Refused
 from weightrollout.agent.service import Desk
-from weightrollout.agent.state import AloneNote, facts, undo_content
+from weightrollout.agent.state import AloneNote, facts, refusal, undo_content
 from weightrollout.api.spec import TakeOut, WeightRolloutSpec
 from weightrollout.api.swap import ALONE, Outcome
 from weightrollout.metrics import AGENT_ALONE, AGENT_ALONE_STEPS
@@ -101,7 +101,7 @@ class Alone:
             left=self._out_since is not None and now - self._out_since >= LEAVES_S,
             goal=wanted,
             read_back=sight.weight_version != "",
-            fit=sight.refusal is None,
+            fit=refusal(desk.board, sight) is None,
             staged=wanted is not None and holds(desk.board, wanted, sight),
             attempts=sum(tried),
             backing_off=now < self._trouble.again_at,

@@ -16,11 +16,15 @@ import grpc.aio
 from aiohttp import web
 
 from weightrollout import __version__
-from weightrollout.agent import engine_flags, install_plugin, stable
+from weightrollout.agent import engine_flags, exposure_flags, install_plugin, stable
 from weightrollout.agent.alone_driver import ALONE_AFTER_S, Alone, why_out
+from weightrollout.agent.departure import Departure
 from weightrollout.agent.engine_flags import EngineAccess
 from weightrollout.agent.engine_watch import EngineWatch
+from weightrollout.agent.exposure import Exposure
+from weightrollout.agent.exposure_flags import PodAddress
 from weightrollout.agent.http import HttpDoor
+from weightrollout.agent.liveness import Pulse
 from weightrollout.agent.presence import Presence
 from weightrollout.agent.restart import Restarter
 from weightrollout.agent.service import AgentService, Desk
@@ -66,6 +70,7 @@ class Settings:
     stable: Path | None
     control_service: str
     alone_after_seconds: float
+    pod: PodAddress = field(default_factory=PodAddress)
     patience: Patience = field(default_factory=Patience)  # no flag: fits engines of any size
 
 
@@ -83,6 +88,7 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
     parser.add_argument("--engine-grpc", default="127.0.0.1:50051", help="vllm.Control, HOST:PORT")
     parser.add_argument("--engine-http", default="http://127.0.0.1:8000", help="base URL")
     engine_flags.add(parser)
+    exposure_flags.add(parser)
     parser.add_argument("--grpc-bind", default=f"127.0.0.1:{DEFAULT_GRPC_PORT}", help="HOST:PORT")
     parser.add_argument("--http-bind", default=f"127.0.0.1:{DEFAULT_HTTP_PORT}", help="HOST:PORT")
     parser.add_argument("--staging", type=Path, required=True, help="volume: images, journal")
@@ -100,7 +106,8 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
     )
     parser.add_argument("--version", action="version", version=__version__)
     arguments = vars(parser.parse_args(argv))
-    return Settings(engine=engine_flags.take(arguments), **arguments)
+    engine, pod = engine_flags.take(arguments), exposure_flags.take(arguments)
+    return Settings(engine=engine, pod=pod, **arguments)
 
 
 def check(settings: Settings) -> None:
@@ -116,6 +123,8 @@ def check(settings: Settings) -> None:
         if not folder.is_dir():
             raise BadFlag(f"{flag} {folder}: no such folder; mount the volume there")
     if why := engine_flags.refusal(settings.engine, settings.engine_http):
+        raise BadFlag(why)
+    if why := exposure_flags.refusal(settings.pod):
         raise BadFlag(why)
     if not settings.alone_after_seconds > 0:
         raise BadFlag(f"--alone-after-seconds {settings.alone_after_seconds:g}: must be above 0")
@@ -140,11 +149,15 @@ async def serve(settings: Settings, stopping: asyncio.Event) -> None:
     async with AsyncExitStack() as stack:
         desk = _build(settings, stack)
         await desk.watch.ask()
+        exposure = _exposure(settings, desk)
+        await exposure.ask()
         await desk.stager.know(desk.watch.sight)
         background = {
             asyncio.create_task(desk.watch.run(), name="engine watch"),
             asyncio.create_task(_watch_stable(settings.stable, desk), name="stable watch"),
             asyncio.create_task(_follow_engine(desk), name="images"),
+            asyncio.create_task(desk.pulse.run(), name="pulse"),
+            asyncio.create_task(exposure.run(), name="exposure"),
             asyncio.create_task(_keep_journal(desk.journal), name="journal"),
             asyncio.create_task(Alone(desk, settings.alone_after_seconds).run(), name="alone"),
         }
@@ -152,6 +165,7 @@ async def serve(settings: Settings, stopping: asyncio.Event) -> None:
         server = await _open_doors(settings, desk, stack)
         log.info("agent %s serves %s and %s", __version__, settings.grpc_bind, settings.http_bind)
         ended = await _until(stopping, background)
+        await desk.departure.over()
         await desk.swaps.stop(STOP_S)
         await server.stop(grace=0.5)
         for task in background:
@@ -193,11 +207,22 @@ def _build(settings: Settings, stack: AsyncExitStack) -> Desk:
         *(journal, board, watch, store, engine, inference),
         *(settings.handover, clock, metrics, settings.patience),
     )
-    restarter = Restarter(journal, board, watch, engine, settings.handover)
+    restarter = Restarter(journal, board, watch, engine, settings.handover, clock)
     stack.push_async_callback(stager.stop)
     stack.push_async_callback(restarter.stop)
-    presence = Presence(journal, clock)
-    return Desk(journal, board, watch, stager, Swaps(parts), restarter, presence, clock, metrics)
+    swaps = Swaps(parts)
+    departure = Departure(journal, board, watch, swaps, inference, clock)
+    return Desk(
+        *(journal, board, watch, stager, swaps, restarter, Presence(journal, clock)),
+        *(Pulse(engine, clock), departure, clock, metrics),
+    )
+
+
+def _exposure(settings: Settings, desk: Desk) -> Exposure:
+    door = exposure_flags.door(
+        settings.pod, settings.engine_grpc, settings.control_service, settings.engine
+    )
+    return Exposure(door, desk.board, desk.watch, desk.clock)
 
 
 async def _open_doors(settings: Settings, desk: Desk, stack: AsyncExitStack) -> grpc.aio.Server:
@@ -206,7 +231,7 @@ async def _open_doors(settings: Settings, desk: Desk, stack: AsyncExitStack) -> 
     add_AgentServicer_to_server(AgentService(desk), server)
     server.add_insecure_port(settings.grpc_bind)
     await server.start()
-    door = HttpDoor(desk.journal, desk.board, desk.watch, desk.clock, desk.metrics)
+    door = HttpDoor(desk)
     runner = web.AppRunner(door.app(), access_log=None)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)

@@ -25,6 +25,7 @@ class Facts:
     paused: bool
     loaded: Content | None  # proven for the process that answers; None: nobody knows
     wanted: Content | None  # what it is meant to serve; None: nobody knows
+    leaving: bool = False  # its end was announced
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,8 @@ def not_ready(facts: Facts) -> NotReady | None:
         return NotReady(
             NotReadyReason.POISONED, "the engine is half-loaded and paused: it must be restarted"
         )
+    if facts.leaving:
+        return NotReady(NotReadyReason.LEAVING, "the engine is about to be ended")
     if facts.swapping is Swapping.OUT:
         return NotReady(NotReadyReason.SWAPPING, "a swap is open")
     if facts.swapping is Swapping.RESERVED_OUT:

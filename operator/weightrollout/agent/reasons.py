@@ -18,6 +18,8 @@ class RefusalReason(StrEnum):
     JOURNAL_UNWRITABLE = "JournalUnwritable"
     BAD_REQUEST = "BadRequest"
     STOPPING = "AgentStopping"
+    LEAVING = "PodLeaving"  # the kubelet has announced the end of the engine
+    CONTROL_PORT_EXPOSED = "ControlPortExposed"
 
 
 class NotReadyReason(StrEnum):
@@ -30,7 +32,16 @@ class NotReadyReason(StrEnum):
     ENGINE_PAUSED = "EnginePaused"
     SERVING_UNKNOWN = "ServingUnknown"  # nobody can name what is loaded
     STABLE_UNREADABLE = "StableUnreadable"  # nobody can say what should be
+    LEAVING = "PodLeaving"  # the kubelet has announced the end of the engine
     NOT_SERVING_TOLD = "NotServingTold"  # something else is loaded than should be
+
+
+class NotLiveReason(StrEnum):
+    """Why /livez answers 503: the kubelet should start the engine's container anew."""
+
+    DEAD = "EngineDead"  # by its own word
+    SILENT = "EngineSilent"
+    DOES_NOT_END = "EngineDoesNotEnd"  # it was asked to, and is still there
 
 
 class AloneReason(StrEnum):

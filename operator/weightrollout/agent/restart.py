@@ -10,6 +10,7 @@ from weightrollout.agent.engine_watch import EngineWatch
 from weightrollout.agent.reasons import RefusalReason, Refused
 from weightrollout.agent.state import Board
 from weightrollout.agent.swaps import write
+from weightrollout.clock import Clock
 from weightrollout.engine.errors import EngineError
 from weightrollout.engine.protocol import Engine
 from weightrollout.handover import files, records
@@ -28,7 +29,13 @@ log = logging.getLogger(__name__)
 
 class Restarter:
     def __init__(
-        self, journal: Journal, board: Board, watch: EngineWatch, engine: Engine, handover: Path
+        self,
+        journal: Journal,
+        board: Board,
+        watch: EngineWatch,
+        engine: Engine,
+        handover: Path,
+        clock: Clock,
     ) -> None:
         self._journal = journal
         self._board = board
@@ -36,6 +43,8 @@ class Restarter:
         self._engine = engine
         self._handover = handover
         self._insisting: asyncio.Task[None] | None = None
+        self._clock = clock
+        self._asked = ("", 0.0)  # instance, and when it was asked first
 
     async def restart(self, serve: Content, reason: str) -> str:
         """The instance that was asked to end; "" when none is known. Raises Refused."""
@@ -47,6 +56,8 @@ class Restarter:
         instance = self._watch.sight.instance
         if not instance:
             return ""
+        if self._asked[0] != instance:
+            self._asked = (instance, self._clock.monotonic())
         log.warning("engine %s is asked to end: %s", instance, reason)
         request = ExitRequest(instance=instance, reason=reason)
         asked = True
@@ -59,6 +70,11 @@ class Restarter:
             insisting = self._insist(instance, asked=asked)
             self._insisting = asyncio.create_task(insisting, name="restart engine")
         return instance
+
+    def asked_s(self, instance: str) -> float | None:
+        """Since when this process was asked to end; None: it was not."""
+        asked, at = self._asked
+        return self._clock.monotonic() - at if instance and asked == instance else None
 
     async def stop(self) -> None:
         if self._insisting is not None:

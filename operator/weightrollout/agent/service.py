@@ -11,7 +11,10 @@ import grpc
 import grpc.aio
 
 from weightrollout.agent import fence, wire_form
+from weightrollout.agent.departure import Departure
 from weightrollout.agent.engine_watch import EngineWatch
+from weightrollout.agent.fitness import refuse_unfit
+from weightrollout.agent.liveness import Pulse
 from weightrollout.agent.presence import Presence
 from weightrollout.agent.reasons import RefusalReason, Refused
 from weightrollout.agent.restart import Restarter
@@ -45,6 +48,8 @@ class Desk:
     swaps: Swaps
     restarter: Restarter
     presence: Presence
+    pulse: Pulse
+    departure: Departure
     clock: Clock
     metrics: Metrics
 
@@ -87,8 +92,7 @@ class AgentService(grpc_stubs.AgentServicer):
             sight = await self._desk.watch.fresh(1.0)
             if not self._desk.watch.reachable():
                 raise Refused(RefusalReason.ENGINE_UNREACHABLE, "the engine does not answer")
-            if sight.refusal is not None:
-                raise Refused(sight.refusal.reason, sight.refusal.message)
+            refuse_unfit(self._desk.board, sight)
             keep = self._keep(request)
             job = await self._desk.stager.stage(want, sight, keep)
         except Refused as refused:

@@ -14,6 +14,7 @@ from weightrollout.api.spec import TakeOut
 from weightrollout.api.swap import FailureClass
 from weightrollout.swap.book import Book, Transaction, touched
 from weightrollout.swap.records import BASELINE, Content, Failure
+from weightrollout.weights.preflight import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,14 @@ class AloneNote:
     version: str = ""  # where it leads
     failures: int = 0  # in a row
     message: str = ""  # of the newest failure
+
+
+@dataclass(frozen=True, slots=True)
+class Exposed:
+    """What was found out about the control port of one engine process."""
+
+    instance: str
+    refusal: Refusal | None  # None: no stranger gets an answer there
 
 
 class Bell:
@@ -67,6 +76,8 @@ class Board:
     staging: Staging | None = None
     live: Transaction | None = None  # of the running transaction
     reserved_until: float | None = None  # monotonic seconds
+    exposed: Exposed | None = None  # None: nobody asks
+    leaving: str = ""  # the engine process whose end was announced
     alone: AloneNote | None = None  # None: an operator is there, or the engine serves
 
 
@@ -115,6 +126,19 @@ def undo_content(book: Book, board: Board) -> Content | None:
     return good if good is not None and good.digest in board.staged else None
 
 
+def refusal(board: Board, sight: EngineSight) -> Refusal | None:
+    """Why this engine cannot be swapped, whatever the weights; None when it can."""
+    if sight.refusal is not None:
+        return sight.refusal
+    exposed = board.exposed
+    return exposed.refusal if exposed is not None and exposed.instance == sight.instance else None
+
+
+def leaving(board: Board, sight: EngineSight) -> bool:
+    """An engine that was started since is another one, and stays."""
+    return board.leaving != "" and board.leaving == sight.instance
+
+
 def facts(book: Book, board: Board, sight: EngineSight, *, answering: bool) -> Facts:
     """`answering`: the engine was heard lately enough for the one who asks."""
     state = book.running.state if book.running else None
@@ -126,6 +150,7 @@ def facts(book: Book, board: Board, sight: EngineSight, *, answering: bool) -> F
         paused=sight.paused,
         loaded=loaded(book, sight),
         wanted=wanted(book, board.stable),
+        leaving=leaving(board, sight),
     )
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from weightrollout.agent.drafts import holds, load_of
 from weightrollout.agent.engine_watch import EngineSight, EngineWatch
+from weightrollout.agent.fitness import refuse_unfit
 from weightrollout.agent.handover_volume import read_reports
+from weightrollout.agent.outcomes import crashed, told
 from weightrollout.agent.reasons import RefusalReason, Refused
 from weightrollout.agent.state import Board
 from weightrollout.api.swap import FailureClass, Outcome
@@ -50,6 +52,7 @@ class Swaps:
         self._parts = parts
         self._task: asyncio.Task[None] | None = None
         self._expiry: asyncio.TimerHandle | None = None
+        self._running: SwapRun | None = None
 
     # -- reservation ----------------------------------------------------------------------
 
@@ -61,8 +64,9 @@ class Swaps:
         self._refuse_other(wish.txn)
         if book.find(journal.book, wish.txn) is not None:
             raise Refused(RefusalReason.TRANSACTION_ENDED, f"{wish.txn} has ended already")
-        await self._refuse_unfit(wish.weights)
+        sight = await self._refuse_unfit(wish.weights)
         self._refuse_other(wish.txn)  # what was awaited may have let another one in
+        refuse_unfit(self._parts.board, sight)
         try:
             await write(journal, replace(journal.book, reservation=wish))
         except Refused:
@@ -117,6 +121,7 @@ class Swaps:
         if self._is_known(request.txn):  # the same call, sent twice, has come first
             return
         self._refuse_unreserved(request)
+        refuse_unfit(self._parts.board, sight)
         reservation = journal.book.reservation
         assert reservation is not None
         board = self._parts.board
@@ -158,6 +163,11 @@ class Swaps:
         reports = await asyncio.to_thread(read_reports, self._parts.handover)
         self._spawn(state, [each for each in reports if each.instance == state.instance])
 
+    def leave(self) -> None:
+        """The engine is about to be ended: what runs is given up before its Start, or goes on after it."""
+        if self._running is not None:
+            self._running.leave()
+
     async def stop(self, grace_s: float) -> None:
         """Let a running swap end within the grace; what is left is in the journal."""
         self._disarm()
@@ -178,6 +188,7 @@ class Swaps:
             record=lambda now: parts.journal.put(book.noted(parts.journal.book, now)),
             changed=self._show,
         )
+        self._running = run
         self._show(run.transaction())
         self._task = asyncio.create_task(self._run(run), name=f"swap {state.txn}")
 
@@ -186,7 +197,7 @@ class Swaps:
             state = await run.run()
         except Exception as error:  # the door of the task: a bug must end in an outcome
             log.exception("swap %s", run.state.txn)
-            state = _crashed(run.state, error)
+            state = crashed(run.state, error)
         await self._finish(state, replace(run.transaction(), outcome=state.outcome))
 
     async def _finish(self, state: SwapState, transaction: Transaction) -> None:
@@ -199,7 +210,7 @@ class Swaps:
         journal.learn(book.ended(journal.book, state, transaction))
         note = book.degraded(state) if state.outcome is Outcome.COMMITTED else None
         self._count(transaction, note)
-        log.info("swap %s: %s", state.txn, _told(transaction, note))
+        log.info("swap %s: %s", state.txn, told(transaction, note))
         board.live = None
         board.bell.ring()
 
@@ -246,8 +257,7 @@ class Swaps:
             )
         if self._parts.journal.book.poisoned == sight.instance:
             raise Refused(RefusalReason.POISONED, "the engine must be restarted first")
-        if sight.refusal is not None:
-            raise Refused(sight.refusal.reason, sight.refusal.message)
+        refuse_unfit(self._parts.board, sight)
         await asyncio.to_thread(self._refuse_unstaged, weights, sight)
         return sight
 
@@ -267,19 +277,6 @@ class Swaps:
                 RefusalReason.NOT_STAGED,
                 f"{weights.draft_digest} has no image for this engine's draft: stage it",
             )
-
-
-def _crashed(state: SwapState, error: Exception) -> SwapState:
-    """Out and reported: after a pause nobody can say what the engine holds."""
-    outcome = Outcome.POISONED if state.pause_sent else Outcome.UNTOUCHED
-    failure = Failure(FailureClass.POD, "AgentCrashed", f"around {state.step}: {error!r}")
-    return replace(state, outcome=outcome, looking=None, failure=failure)
-
-
-def _told(ended: Transaction, note: Failure | None) -> str:
-    failure = ended.failure or note
-    why = f" ({failure.failure_class} {failure.reason}: {failure.message})" if failure else ""
-    return f"{ended.outcome}{why}, paused {ended.pause_millis:.1f} ms"
 
 
 async def write(journal: Journal, new: book.Book) -> None:

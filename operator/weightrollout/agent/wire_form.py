@@ -15,6 +15,7 @@ from weightrollout.agent.fence import Fence
 from weightrollout.agent.readiness import NotReady
 from weightrollout.agent.reasons import RefusalReason, Refused
 from weightrollout.agent.state import Board, Staging, degraded, facts, is_baseline, loaded
+from weightrollout.agent.state import refusal as refusal_of
 from weightrollout.agent.wire_prompts import prompts
 from weightrollout.api.names import BASELINE_VERSION, CAPABILITIES
 from weightrollout.api.spec import (
@@ -27,6 +28,7 @@ from weightrollout.api.spec import (
 from weightrollout.api.swap import SwapPhase
 from weightrollout.swap.book import Book, Transaction
 from weightrollout.swap.records import Content, SwapRequest
+from weightrollout.weights.preflight import Refusal
 from weightrollout.wire.agent import agent_pb2 as pb
 from weightrollout.wire_draft import draft_of, wire_draft
 
@@ -211,7 +213,7 @@ def agent_state(
         drafts_staged=sorted(board.drafts_staged),
         capabilities=sorted(CAPABILITIES),
     )
-    _explain(state, why, sight)
+    _explain(state, why, refusal_of(board, sight))
     if book.owner_uid:
         state.fence.CopyFrom(pb.Fence(owner_uid=book.owner_uid, epoch=book.epoch))
     _contents(state, book, sight)
@@ -221,13 +223,13 @@ def agent_state(
     return state
 
 
-def _explain(state: pb.AgentState, why: NotReady | None, sight: EngineSight) -> None:
+def _explain(state: pb.AgentState, why: NotReady | None, unfit: Refusal | None) -> None:
     if why is not None:
         state.not_ready_reason = why.reason
         state.not_ready_message = words(why.message)
-    if sight.refusal is not None:
-        state.incompatible_reason = sight.refusal.reason
-        state.incompatible_message = words(sight.refusal.message)
+    if unfit is not None:
+        state.incompatible_reason = unfit.reason
+        state.incompatible_message = words(unfit.message)
 
 
 def _contents(state: pb.AgentState, book: Book, sight: EngineSight) -> None:

@@ -65,6 +65,14 @@ class Engine(Protocol):
     async def close(self) -> None: ...
 
 
+class Vital(Protocol):
+    """What a liveness probe is about."""
+
+    async def serving(self, *, deadline_s: float) -> bool:
+        """False: dead, by its own word. Raises EngineUnreachable, EngineStateUnknown: it said nothing."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerToken:
     id: int

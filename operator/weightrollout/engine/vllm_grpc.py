@@ -5,7 +5,9 @@ from typing import Any, Final, TypeVar, assert_never
 
 import grpc
 import grpc.aio
+from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import Message
+from google.protobuf.wrappers_pb2 import Int32Value
 
 from weightrollout.api.spec import PauseMode
 from weightrollout.engine.errors import (
@@ -43,6 +45,12 @@ _CHANNEL_OPTIONS: Final = (
     ("grpc.max_reconnect_backoff_ms", 500),
 )
 
+
+#: gRPC's own health service: its request may be empty, and its answer is one number.
+_HEALTH: Final = "grpc.health.v1.Health"
+_NOT_SERVING: Final = 2
+#: Reason where that service knows nothing any more, as at the end of an engine that died.
+_FORGOTTEN: Final = "NotFound"
 
 #: A channel of earlier certificates lives on while calls run on it; a big update takes minutes.
 _RETIRE_S: Final = 600.0
@@ -136,6 +144,18 @@ class VllmGrpc:
     async def shutdown(self, *, deadline_s: float) -> None:
         await self._call("Shutdown", pb.ShutdownRequest(), pb.ShutdownResponse, deadline_s)
 
+    async def serving(self, *, deadline_s: float) -> bool:
+        """False: its core has died, by its own word. A pause, a half-loaded model and sleep are not told."""
+        try:
+            reply = await self._call("Check", Empty(), Int32Value, deadline_s, service=_HEALTH)
+        except EngineRefused:
+            return True  # somebody answers, who has no such service
+        except EngineStateUnknown as error:
+            if error.reason != _FORGOTTEN:
+                raise
+            return False
+        return reply.value != _NOT_SERVING
+
     async def close(self) -> None:
         for task in self._retired:
             task.cancel()
@@ -144,13 +164,19 @@ class VllmGrpc:
             await self._open.close(grace=None)
 
     async def _call(
-        self, name: str, request: Message, answer: type[Answer], deadline_s: float
+        self,
+        name: str,
+        request: Message,
+        answer: type[Answer],
+        deadline_s: float,
+        *,
+        service: str | None = None,
     ) -> Answer:
         ends = asyncio.get_running_loop().time() + deadline_s
         channel = self._channel()
         await self._connect(channel, name, deadline_s)
         call: Any = channel.unary_unary(
-            f"/{self._service}/{name}",
+            f"/{service or self._service}/{name}",
             request_serializer=type(request).SerializeToString,
             response_deserializer=answer.FromString,
         )

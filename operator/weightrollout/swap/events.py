@@ -9,6 +9,7 @@ from weightrollout.swap.records import Answer, Failure
 class Time(Enum):
     IN_TIME = auto()
     LATE = auto()  # the attempt's deadline has passed: the target is given up
+    LEAVING = auto()  # the pod is ending, and nothing was changed yet: it stays so
     OVER = auto()  # and the engine could not be read back for the whole grace after it
 
 

@@ -53,6 +53,8 @@ UNCONFIRMED: Final = {
         FailureClass.POD, "VersionNotConfirmed", "the version was set, but another is reported"
     ),
 }
+#: Reason of a swap that was given up because its engine is about to be ended.
+LEAVING: Final = "PodLeaving"
 RESUMED: Final = Failure(
     FailureClass.POD, "EngineResumed", "the engine was resumed in mid-swap, by itself or by others"
 )
@@ -179,7 +181,7 @@ def _go_on(state: SwapState, time: Time) -> SwapState:
     """`state.step` has done its work."""
     late = time is not Time.IN_TIME
     if late and state.holds is Holds.OLD and state.step is not Step.START:
-        return _give_up_late(state)
+        return _give_up(state, time)
     match state.step:
         case Step.INIT:
             return _send(state, Step.PREPARED)
@@ -237,15 +239,18 @@ def _paused(state: SwapState) -> SwapState:
     return _send(state, Step.CLOSE)
 
 
-def _give_up_late(state: SwapState) -> SwapState:
-    state = _blame(
-        state,
-        Failure(
-            FailureClass.POD,
-            "PodDeadlineExceeded",
-            f"not started within {state.request.deadline_s:g} s, given up after {state.step}",
-        ),
-    )
+def may_be_left(state: SwapState) -> bool:
+    """No Start was sent: it can end with what the engine held before."""
+    return state.holds is Holds.OLD and state.step is not Step.START
+
+
+def _give_up(state: SwapState, time: Time) -> SwapState:
+    late = f"not started within {state.request.deadline_s:g} s, given up after {state.step}"
+    failure = Failure(FailureClass.POD, "PodDeadlineExceeded", late)
+    if time is Time.LEAVING:
+        left = f"the engine is about to be ended, given up after {state.step}"
+        failure = Failure(FailureClass.ENVIRONMENT, LEAVING, left)
+    state = _blame(state, failure)
     if state.step is Step.PAUSE:
         return _send(state, Step.RESUME)
     return _end(state, Outcome.UNTOUCHED)

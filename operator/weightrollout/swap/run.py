@@ -6,7 +6,7 @@ state. Decides nothing: it sends one call, or reads back, and gives the machine 
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from typing import Final, assert_never
 
@@ -30,6 +30,7 @@ from weightrollout.swap.machine import Todo
 from weightrollout.swap.patience import Patience
 from weightrollout.swap.phases import phase
 from weightrollout.swap.records import Answer, Failure, Holds, Source, Step, SwapState
+from weightrollout.swap.steps import EFFECTS, REASONS, WAITS
 from weightrollout.swap.stopwatch import Stopwatch
 from weightrollout.swap.verify import complaint
 
@@ -38,34 +39,6 @@ log = logging.getLogger(__name__)
 #: Pause between two looks at an engine that does not answer.
 BLIND_PACE_S: Final = 0.2
 DRAIN_POLL_S: Final = 0.1
-#: Calls that change the engine: journaled before they are sent.
-EFFECTS: Final = frozenset(
-    {
-        *(Step.PAUSE, Step.CLOSE, Step.START, Step.UPDATE, Step.FINISH, Step.LABEL),
-        *(Step.DRAFT_START, Step.DRAFT_UPDATE, Step.DRAFT_FINISH, Step.DRAFT_CLOSE),
-        Step.RESUME,
-    }
-)
-
-REASONS: Final = {
-    Step.INIT: "PrepareFailed",
-    Step.PREPARED: "PrepareFailed",
-    Step.DRAIN: "DrainFailed",
-    Step.PAUSE: "PauseFailed",
-    Step.CLOSE: "TransferFailed",
-    Step.START: "TransferFailed",
-    Step.UPDATE: "TransferFailed",
-    Step.RECEIPTS: "TransferFailed",
-    Step.FINISH: "TransferFailed",
-    Step.LABEL: "TransferFailed",
-    Step.DRAFT_START: "TransferFailed",
-    Step.DRAFT_UPDATE: "TransferFailed",
-    Step.DRAFT_RECEIPTS: "TransferFailed",
-    Step.DRAFT_FINISH: "TransferFailed",
-    Step.DRAFT_CLOSE: "TransferFailed",
-    Step.RESUME: "ResumeLost",
-    Step.PROMPTS: "VerifyFailed",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +69,11 @@ class SwapRun:
         self._watch = Stopwatch(hands.clock)
         self._deadline_at = hands.clock.monotonic() + state.request.deadline_s
         self._blind_since: float | None = None
+        self._left = asyncio.Event()
+
+    def leave(self) -> None:
+        """The engine is about to be ended: before Start give up, at once; after it go on."""
+        self._left.set()
 
     def transaction(self) -> Transaction:
         return view(self.state, self._watch.pause_millis, self._watch.timings())
@@ -134,6 +112,8 @@ class SwapRun:
         now = self._hands.clock.monotonic()
         if not isinstance(event, Blind):
             self._blind_since = None
+            if self._left.is_set() and machine.may_be_left(self.state):
+                return Time.LEAVING
             return Time.IN_TIME if now < self._deadline_at else Time.LATE
         if self._blind_since is None:
             self._blind_since = now
@@ -157,7 +137,10 @@ class SwapRun:
         try:
             if state.step in EFFECTS:
                 self._note(state)
-            await self._send(state, self._limit(state))
+            sending = self._send(state, self._limit(state))
+            if state.step in WAITS and machine.may_be_left(state):
+                sending = self._unless_left(sending)
+            await sending
         except BackendError as error:
             return self._failed(state, error.answer, error.failure)
         except EngineError as error:
@@ -175,6 +158,18 @@ class SwapRun:
         if state.step is Step.RESUME:
             self._watch.pause_ends()
         return Answered()
+
+    async def _unless_left(self, wait: Coroutine[None, None, None]) -> None:
+        waiting = asyncio.ensure_future(wait)
+        left = asyncio.ensure_future(self._left.wait())
+        try:
+            await asyncio.wait({waiting, left}, return_when=asyncio.FIRST_COMPLETED)
+            if waiting.done():
+                waiting.result()
+        finally:
+            waiting.cancel()
+            left.cancel()
+            await asyncio.gather(waiting, left, return_exceptions=True)
 
     def _failed(self, state: SwapState, answer: Answer, failure: Failure) -> Failed:
         """A call that was cut by the attempt's own deadline says so."""

@@ -53,6 +53,7 @@ def in_words(view: View) -> Step:
         NotReadyReason.ENGINE_PAUSED,
         NotReadyReason.SWAPPING,
         NotReadyReason.RESERVED,
+        NotReadyReason.LEAVING,
     )
     may = not view.backing_off and view.attempts < 2 and view.goal is not None
     if not alone or not may or view.out in hands_off:

@@ -30,6 +30,7 @@ EVERY = [
         (True, False),
         (None, BASELINE, OTHER, TOLD),
         (None, BASELINE, OTHER, TOLD),
+        (True, False),
     )
 ]
 
@@ -42,11 +43,12 @@ def in_words(facts: Facts) -> bool:
     loaded = right or ours  # (b)
     not_taken_out = facts.swapping not in (Swapping.OUT, Swapping.RESERVED_OUT)  # (c)
     not_paused = not facts.paused or ours  # (e)
-    return asked and loaded and not_taken_out and not facts.poisoned and not_paused  # (d)
+    stays = not facts.leaving
+    return asked and loaded and not_taken_out and not facts.poisoned and not_paused and stays  # (d)
 
 
 def test_pod_is_ready_exactly_when_every_rule_holds() -> None:
-    assert len(EVERY) == 2 * 2 * 4 * 2 * 2 * 4 * 4
+    assert len(EVERY) == 2 * 2 * 4 * 2 * 2 * 4 * 4 * 2
     differing = [facts for facts in EVERY if (not_ready(facts) is None) is not in_words(facts)]
     assert differing == []
 
@@ -61,6 +63,8 @@ def test_every_refusal_has_a_reason_and_a_message() -> None:
     [
         ({"answering": False, "poisoned": True}, NotReadyReason.ENGINE_UNREACHABLE),
         ({"poisoned": True, "paused": True, "loaded": None}, NotReadyReason.POISONED),
+        ({"poisoned": True, "leaving": True}, NotReadyReason.POISONED),
+        ({"leaving": True, "swapping": Swapping.OUT}, NotReadyReason.LEAVING),
         ({"swapping": Swapping.OUT, "loaded": None}, NotReadyReason.SWAPPING),
         ({"swapping": Swapping.RESERVED_OUT, "paused": True}, NotReadyReason.RESERVED),
         ({"paused": True, "loaded": None}, NotReadyReason.ENGINE_PAUSED),

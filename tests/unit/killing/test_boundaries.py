@@ -20,7 +20,7 @@ from weightrollout.rollout.actions import Action
 from weightrollout.swap.book import Book, Reservation, begun
 from weightrollout.swap.machine import begin
 from weightrollout.swap.records import BASELINE, Content, Step, SwapRequest
-from weightrollout.swap.run import EFFECTS
+from weightrollout.swap.steps import EFFECTS
 from weightrollout.wire.agent import agent_pb2
 
 WEIGHTS = Content("chat-1", "v1", "file:///models/chat/", f"sha256:{'0' * 64}")

@@ -16,16 +16,12 @@ from injecting import (
     pod_spec,
     taken_back,
 )
-from weightrollout.agent.engine_watch import EngineWatch
 from weightrollout.agent.http import HttpDoor
 from weightrollout.agent.main import BadFlag, check, parse
-from weightrollout.agent.state import Board
+from weightrollout.agent.service import Desk
 from weightrollout.api import names
 from weightrollout.cli.inject.report import Options, Reason, Staging
 from weightrollout.cli.inject.workloads import take_back_all
-from weightrollout.clock import SystemClock
-from weightrollout.metrics import Door, Metrics
-from weightrollout.swap.journal import Journal
 
 
 def agent_of(workload: Json) -> Json:
@@ -56,13 +52,7 @@ def test_the_note_on_loopback_stands_as_long_as_the_agent_listens_nowhere_else()
 
 
 def test_no_probe_or_hook_asks_the_agent_for_what_it_does_not_serve() -> None:
-    door = HttpDoor(
-        cast("Journal", None),
-        cast("Board", None),
-        cast("EngineWatch", None),
-        SystemClock(),
-        Metrics(Door.AGENT),
-    )
+    door = HttpDoor(cast("Desk", None))
     served = {route.resource.canonical for route in door.app().router.routes() if route.resource}
     probe = {"httpGet": {"path": "/health", "port": 8000}}
     workload = deployment(engine(livenessProbe=probe, startupProbe=probe, readinessProbe=probe))

@@ -1,0 +1,110 @@
+"""The kubelet is about to end the engine: out of service at once, nothing new begins, what runs may end.
+
+The answer of /prestop is what it waits for before it sends SIGTERM to the engine. The agent is a native sidecar, which the
+kubelet ends after the engine.
+"""
+
+import asyncio
+import logging
+from enum import StrEnum
+from typing import Final
+
+from weightrollout.agent.engine_watch import EngineWatch
+from weightrollout.agent.reasons import Refused
+from weightrollout.agent.state import Board
+from weightrollout.agent.swaps import Swaps
+from weightrollout.api.spec import WeightRolloutSpec
+from weightrollout.clock import Clock
+from weightrollout.engine.errors import EngineError, EngineUnreachable
+from weightrollout.engine.protocol import Inference
+from weightrollout.swap.journal import Journal
+
+#: Where the hook does not say: the usual grace of a pod, less what the engine needs after it.
+GRACE_S: Final = 25.0
+MAX_GRACE_S: Final = 86400.0
+#: For clients that have not heard yet that the pod is leaving, as in a swap.
+SETTLE_S: Final = float(WeightRolloutSpec().swap.settle_seconds)
+LOOK_S: Final = 0.1
+LOAD_S: Final = 2.0
+
+log = logging.getLogger(__name__)
+
+
+class Left(StrEnum):
+    """Why there is nothing more to wait for."""
+
+    IDLE = "Idle"
+    GRACE_OVER = "GraceOver"  # requests or a swap are still running
+    ENGINE_GONE = "EngineGone"
+    POISONED = "Poisoned"  # what is frozen in it can't end
+
+
+class Departure:
+    def __init__(
+        self,
+        journal: Journal,
+        board: Board,
+        watch: EngineWatch,
+        swaps: Swaps,
+        inference: Inference,
+        clock: Clock,
+    ) -> None:
+        self._journal = journal
+        self._board = board
+        self._watch = watch
+        self._swaps = swaps
+        self._inference = inference
+        self._clock = clock
+        self._going: set[asyncio.Task[Left]] = set()
+
+    async def leave(self, grace_s: float) -> Left:
+        """Every call waits for itself, so it can be repeated. A caller that goes away changes nothing."""
+        task = asyncio.create_task(self._leave(grace_s), name="departure")
+        self._going.add(task)
+        task.add_done_callback(self._going.discard)
+        return await asyncio.shield(task)
+
+    async def over(self) -> None:
+        """Until nobody leaves any more: an agent that must end meanwhile lets the engine drain first."""
+        while self._going:
+            await asyncio.wait(self._going)
+
+    async def _leave(self, grace_s: float) -> Left:
+        begun = self._clock.monotonic()
+        instance = (await self._watch.fresh(LOAD_S)).instance
+        if not instance or not self._watch.reachable():
+            return Left.ENGINE_GONE
+        if self._board.leaving != instance:
+            log.info("engine %s is about to be ended: at most %g s", instance, grace_s)
+            self._board.leaving = instance
+            self._board.bell.ring()
+        self._swaps.leave()
+        try:
+            await self._swaps.release("")
+        except Refused as refused:
+            log.warning("the reservation ends by its ttl: %s", refused)
+        while (left_s := begun + grace_s - self._clock.monotonic()) > 0:
+            settled = self._clock.monotonic() - begun >= SETTLE_S
+            why = await self._why_over(instance, settled=settled)
+            if why is not None:
+                log.info("engine %s can be ended: %s", instance, why)
+                return why
+            await asyncio.sleep(min(LOOK_S, left_s))
+        log.warning("engine %s is still at work after %g s", instance, grace_s)
+        return Left.GRACE_OVER
+
+    async def _why_over(self, instance: str, *, settled: bool) -> Left | None:
+        book = self._journal.book
+        if self._watch.sight.instance != instance:
+            return Left.ENGINE_GONE
+        if book.running is not None:
+            return None
+        if book.poisoned == instance:
+            return Left.POISONED
+        try:
+            load = await self._inference.load(deadline_s=LOAD_S)
+        except EngineUnreachable:
+            return Left.ENGINE_GONE
+        except EngineError:
+            return None  # nobody knows, so it is waited for
+        return Left.IDLE if load.idle and settled else None

@@ -1,0 +1,58 @@
+"""Flags about the control port's other side: which addresses the pod has, and whether an open port is known."""
+
+import argparse
+import ipaddress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from weightrollout.agent.engine_flags import EngineAccess
+from weightrollout.agent.exposure import Door
+
+
+@dataclass(frozen=True, slots=True)
+class PodAddress:
+    pod_ip: str = ""  # one, or several with commas, as status.podIPs; "": not checked
+    acknowledged: bool = False
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        return tuple(each.strip() for each in self.pod_ip.split(",") if each.strip())
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--pod-ip",
+        default="",
+        help="address of the pod, or several with commas: where the engine's control port answers on one, swaps"
+        " are refused (ControlPortExposed); without it nothing is asked",
+    )
+    parser.add_argument(
+        "--acknowledge-exposed-control-port",
+        action="store_true",
+        help="the control port is open on the pod's address, and something else keeps strangers away",
+    )
+
+
+def take(arguments: dict[str, Any]) -> PodAddress:
+    """Out of the parsed arguments, which then no longer have them."""
+    names = ("pod_ip", "acknowledge_exposed_control_port")
+    return PodAddress(*(arguments.pop(name) for name in names))
+
+
+def refusal(pod: PodAddress) -> str | None:
+    """Names the flag."""
+    for address in pod.addresses:
+        try:
+            ipaddress.ip_address(address)
+        except ValueError:
+            return f"--pod-ip {pod.pod_ip}: {address} is no IP address"
+    return None
+
+
+def door(pod: PodAddress, engine_grpc: str, service: str, access: EngineAccess) -> Door:
+    host, _, port = engine_grpc.rpartition(":")
+    tls = access.tls
+    if tls is not None and not tls.server_name:
+        tls = replace(tls, server_name=host.strip("[]"))  # the certificate is of where it is called
+    addresses = () if pod.acknowledged else pod.addresses
+    return Door(addresses, int(port), service, tls)
