@@ -10,7 +10,7 @@ PYTEST := $(PY) -m pytest
 # A Python of the same version that has torch: named, or the one with a real vLLM (built once, 6 GB).
 TORCH = torch=$${WEIGHTROLLOUT_TORCH:-$$(PYTHONPATH=tests $(PY) -m realvllm)} && test -n "$$torch"
 
-.PHONY: help setup check format generate test test-unit test-contract test-vllm test-families test-cluster test-chart test-transfer test-gpu test-faults chaos mutants demo vllm bench bench-swap bench-transfer cluster frontend helm goldens record-wire clean
+.PHONY: $(shell grep -ohE '^[a-z-]+:' $(MAKEFILE_LIST) | tr -d :)
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -67,6 +67,11 @@ test-chart: $(READY) ## the Helm chart: rendered by the real helm, and taken by 
 	@$(MAKE) --no-print-directory helm || true
 	@test -n "$$WEIGHTROLLOUT_KUBECONFIG" || $(MAKE) --no-print-directory cluster || true
 	$(PYTEST) tests/chart
+
+# Apart from `make test`: it fetches packages of Debian where no haproxy is installed (or name one in WEIGHTROLLOUT_HAPROXY).
+test-proxy: $(READY) ## the real HAProxy in front of an engine on loopback, with the example's configuration
+	@PYTHONPATH=tests $(PY) -m proxy.haproxy > /dev/null || true
+	$(PYTEST) tests/proxy
 
 test-transfer: $(READY) ## the core that copies into live tensors, with a real torch (WEIGHTROLLOUT_TORCH=its Python)
 	@$(TORCH) && WEIGHTROLLOUT_TORCH="$$torch" $(PYTEST) tests/unit/plugin

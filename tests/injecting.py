@@ -109,7 +109,9 @@ _resources: Final = _object(
     requests=_maybe(_object(memory=_quantities)),
 )
 _arguments: Final = st.lists(
-    st.sampled_from(["--port=80", "--host=0.0.0.0", "--grpc-port=9", "--enforce-eager", "x"]),
+    st.sampled_from(
+        ["--port=80", "--host=0.0.0.0", "--host=::1", "--grpc-port=9", "--enforce-eager", "x"]
+    ),
     max_size=4,
     unique=True,
 )
@@ -122,6 +124,10 @@ _engines: Final = _object(
     volumeMounts=_maybe(_mounts),
     readinessProbe=_maybe(_probe),
     livenessProbe=_maybe(_probe),
+    startupProbe=_maybe(_probe),
+    lifecycle=_maybe(
+        st.sampled_from([{}, {"postStart": {"exec": {"command": ["true"]}}}, {"preStop": None}])
+    ),
     resources=_maybe(_resources),
 )
 _others: Final = _named(_words, image=st.just("envoy"), env=_maybe(_environment))
@@ -131,6 +137,7 @@ _specs: Final = _object(
     ),
     initContainers=_maybe(_named(_words.map(lambda word: f"init-{word}"), image=_words)),
     volumes=_maybe(_named(_words, emptyDir=st.just({}))),
+    terminationGracePeriodSeconds=_maybe(st.sampled_from([0, 1, 30, 600])),
     readinessGates=_maybe(st.lists(_object(conditionType=_words), max_size=2)),
     securityContext=_maybe(_object(runAsUser=st.sampled_from([0, 1000]))),
     resources=_maybe(_resources),
@@ -158,4 +165,5 @@ options: Final = st.builds(
     checkpoint_bytes=st.integers(1, 1 << 40),
     gate=st.booleans(),
     agent_args=st.sampled_from([(), ("--alone-after-seconds=5",)]),
+    acknowledge_exposed=st.booleans(),
 )

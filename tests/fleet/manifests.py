@@ -36,6 +36,8 @@ class FleetSpec:
     engine_flags: Sequence[str] | None = None  # before `engine_args`; None: the simulator's
     environment: Mapping[str, str] = field(default_factory=dict)  # of both containers
     engine_environment: Mapping[str, str] = field(default_factory=dict)  # of the engine alone
+    grace_s: int = 5  # of a pod's end
+    leaves_well: bool = False  # preStop: the agent lets requests and swaps end first
 
 
 def stateful_set(fleet: FleetSpec) -> Json:
@@ -62,7 +64,7 @@ def stateful_set(fleet: FleetSpec) -> Json:
 def pod_spec(fleet: FleetSpec) -> Json:
     spec: Json = {
         "nodeSelector": dict(fleet.node_selector),
-        "terminationGracePeriodSeconds": 5,
+        "terminationGracePeriodSeconds": fleet.grace_s,
         "initContainers": [agent_container(fleet)] if fleet.with_agent else [],
         "containers": [engine_container(fleet)],
         "volumes": [
@@ -133,6 +135,10 @@ def engine_container(fleet: FleetSpec) -> Json:
             "timeoutSeconds": 1,
             "failureThreshold": 3,
         }
+    if fleet.leaves_well:
+        path = f"/prestop?seconds={fleet.grace_s - 5}"
+        get = {"path": path, "port": names.DEFAULT_HTTP_PORT}
+        container["lifecycle"] = {"preStop": {"httpGet": get}}
     return container
 
 

@@ -38,9 +38,8 @@ log = logging.getLogger(__name__)
 
 def why_out(desk: Desk) -> NotReady | None:
     """As the readiness port sees it, smoothed as the kubelet does: one late answer is not the end."""
-    return not_ready(
-        facts(desk.journal.book, desk.board, desk.watch.sight, answering=desk.watch.reachable())
-    )
+    answering = desk.watch.reachable() and not desk.pulse.dead
+    return not_ready(facts(desk.journal.book, desk.board, desk.watch.sight, answering=answering))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,9 @@ GRACE_S: Final = 25.0
 MAX_GRACE_S: Final = 86400.0
 #: For clients that have not heard yet that the pod is leaving, as in a swap.
 SETTLE_S: Final = float(WeightRolloutSpec().swap.settle_seconds)
+#: The kubelet ends the engine at once. One that serves on for so long was announced by somebody else: whoever reaches the
+#: port can ask, and must not take a pod out for good by one question.
+STAYS_S: Final = 60.0
 LOOK_S: Final = 0.1
 LOAD_S: Final = 2.0
 
@@ -56,18 +59,34 @@ class Departure:
         self._inference = inference
         self._clock = clock
         self._going: set[asyncio.Task[Left]] = set()
+        self._staying: asyncio.TimerHandle | None = None
 
     async def leave(self, grace_s: float) -> Left:
         """Every call waits for itself, so it can be repeated. A caller that goes away changes nothing."""
         task = asyncio.create_task(self._leave(grace_s), name="departure")
         self._going.add(task)
-        task.add_done_callback(self._going.discard)
+        task.add_done_callback(self._gone)
         return await asyncio.shield(task)
+
+    def _gone(self, task: asyncio.Task[Left]) -> None:
+        self._going.discard(task)
+        if self._staying is not None:
+            self._staying.cancel()
+        self._staying = asyncio.get_running_loop().call_later(STAYS_S, self._stays)
+
+    def _stays(self) -> None:
+        if self._going or not self._board.leaving:
+            return
+        log.warning("engine %s was not ended: it serves on", self._board.leaving)
+        self._board.leaving = ""
+        self._board.bell.ring()
 
     async def over(self) -> None:
         """Until nobody leaves any more: an agent that must end meanwhile lets the engine drain first."""
         while self._going:
             await asyncio.wait(self._going)
+        if self._staying is not None:
+            self._staying.cancel()
 
     async def _leave(self, grace_s: float) -> Left:
         begun = self._clock.monotonic()

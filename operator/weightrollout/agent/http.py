@@ -1,5 +1,6 @@
 """The port that the kubelet and Prometheus read: /readyz, /livez, /startupz, /prestop, /healthz, /metrics."""
 
+import logging
 import math
 from dataclasses import asdict
 from typing import Final
@@ -14,6 +15,8 @@ from weightrollout.agent.readiness import NotReady, not_ready
 from weightrollout.agent.service import Desk
 from weightrollout.agent.state import facts, loaded
 from weightrollout.metrics import AGENT_INFO, AGENT_READY, ENGINE_INFO
+
+log = logging.getLogger(__name__)
 
 #: The probe's period: an older answer of the engine does not count.
 PROBE_S: Final = 1.0
@@ -46,7 +49,7 @@ class HttpDoor:
 
     def _why_not(self) -> NotReady | None:
         sight, now = self._desk.watch.sight, self._desk.clock.monotonic()
-        heard = sight.answered_within(PROBE_S, now)
+        heard = sight.answered_within(PROBE_S, now) and not self._desk.pulse.dead
         return not_ready(facts(self._desk.journal.book, self._desk.board, sight, answering=heard))
 
     async def _livez(self, _: web.Request) -> web.Response:
@@ -81,6 +84,7 @@ class HttpDoor:
         if not 0 <= grace_s <= MAX_GRACE_S:
             message = f"seconds must be from 0 to {MAX_GRACE_S:g}"
             return web.json_response({"message": message}, status=400)
+        log.info("%s says that the engine is about to be ended", request.remote)
         left = await self._desk.departure.leave(grace_s)
         return web.json_response({"left": left})
 

@@ -37,7 +37,9 @@ class NotReady:
 def not_ready(facts: Facts) -> NotReady | None:
     """None: ready. The order is that of gravity, so the reason names the worst of several."""
     if not facts.answering:
-        return NotReady(NotReadyReason.ENGINE_UNREACHABLE, "the engine does not answer")
+        return NotReady(
+            NotReadyReason.ENGINE_UNREACHABLE, "the engine does not answer, or says that it is dead"
+        )
     if facts.poisoned:
         return NotReady(
             NotReadyReason.POISONED, "the engine is half-loaded and paused: it must be restarted"

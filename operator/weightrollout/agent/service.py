@@ -187,7 +187,7 @@ class AgentService(grpc_stubs.AgentServicer):
             desk.journal.book,
             desk.board,
             desk.watch.sight,
-            reachable=desk.watch.reachable(),
+            reachable=desk.watch.reachable() and not desk.pulse.dead,
             now=desk.clock.monotonic(),
         )
 

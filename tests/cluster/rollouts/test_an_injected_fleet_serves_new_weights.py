@@ -40,7 +40,8 @@ async def injected(
 ) -> Json:
     """The plain fleet, injected; its pods are Ready."""
     before = plain.stateful_set("chat", written["a"].folder, REPLICAS, machine.selector)
-    after = inject(before, "--gate", "--staging", "memory", "--uri", written["a"].uri)
+    known = "--acknowledge-exposed-control-port"  # its engines listen on the pods' addresses
+    after = inject(before, "--gate", "--staging", "memory", "--uri", written["a"].uri, known)
     await world.apply(after)
     await world.until_ready("chat", REPLICAS, 90)
     return after

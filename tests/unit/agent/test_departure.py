@@ -12,6 +12,7 @@ import pytest
 
 from localcluster.waiting import eventually
 from onepod import ENDS_S, OnePod, Refusal, one_pod
+from weightrollout.agent import departure
 from weightrollout.api import names
 from weightrollout.wire.agent import agent_pb2 as pb
 
@@ -246,6 +247,18 @@ async def test_engine_that_is_started_again_serves_and_is_swapped_as_any_other(
         await pod.engine.restart()
         await pod.until(lambda state: state.ready)
         assert await pod.readyz() == (200, "")
+        assert (await pod.bring("b", "txn-1")).outcome == "Committed"
+
+
+async def test_engine_that_is_not_ended_after_all_serves_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever reaches the port can announce an end; only the kubelet can bring it."""
+    monkeypatch.setattr(departure, "STAYS_S", 0.3)
+    async with one_pod(tmp_path) as pod:
+        await pod.hello()
+        assert (await prestop(pod, 0))[0] == 200
+        await pod.until(lambda state: state.ready)
         assert (await pod.bring("b", "txn-1")).outcome == "Committed"
 
 

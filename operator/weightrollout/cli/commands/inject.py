@@ -59,6 +59,13 @@ def inject(
             help="Volume of the pod that the agent reads, too. Repeatable.", metavar="VOLUME:PATH"
         ),
     ] = None,
+    acknowledge: Annotated[
+        bool,
+        typer.Option(
+            "--acknowledge-exposed-control-port",
+            help="Swap although the engine's control port is open: something else keeps strangers away.",
+        ),
+    ] = False,
     uninject: Annotated[bool, typer.Option("--uninject", help="Take it back.")] = False,
 ) -> None:
     """Put the agent and the engine plugin into a workload, and print the result.
@@ -95,6 +102,7 @@ def inject(
                 gate=gate,
                 agent_args=tuple(agent_arg or ()),
                 agent_mounts=tuple(_mount(each) for each in agent_mount or ()),
+                acknowledge_exposed=acknowledge,
             )
             result = inject_all(objects, options)
     except Refused as refused:

@@ -4,6 +4,7 @@ import ipaddress
 import json
 import re
 import shlex
+import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -18,6 +19,9 @@ DEFAULT_GRPC_PORT: Final = "50051"
 TRANSFER_CONFIG: Final = json.dumps({"backend": BACKEND})
 #: In the environment: only vLLM's Rust frontend serves vllm.Control.
 RUST_FRONTEND: Final = "VLLM_USE_RUST_FRONTEND"
+
+#: Of vLLM's --ssl-cert-reqs, as Python's ssl numbers it: no call without a client's certificate.
+CERTIFICATE_REQUIRED: Final = str(int(ssl.CERT_REQUIRED))
 
 SHELLS: Final = ("sh", "bash", "ash", "dash", "zsh")
 VARIABLE: Final = re.compile(r"\$\(([-._a-zA-Z][-._a-zA-Z0-9]*)\)")
@@ -56,6 +60,12 @@ class Access:
     grpc: str  # HOST:PORT
     loopback: bool  # the engine itself listens on loopback only
     variables: tuple[str, ...]
+    asks_who_calls: bool = False  # no connection without a client certificate
+
+    @property
+    def closed(self) -> bool:
+        """The kubelet, like any neighbour, gets no answer from the engine."""
+        return self.loopback or self.asks_who_calls
 
 
 def choose(containers: Sequence[Json], wanted: str | None) -> Json | None:
@@ -235,7 +245,8 @@ def access_of(start: Start, *, tls: bool) -> Access:
         reached = f"[{reached}]"
     http = f"{'https' if serves_tls else 'http'}://{reached}:{flags.get('--port', DEFAULT_PORT)}"
     grpc = f"{reached}:{flags.get('--grpc-port', DEFAULT_GRPC_PORT)}"
-    return Access(http, grpc, _is_loopback(host), variables(http + grpc))
+    asks = flags.get("--ssl-cert-reqs") == CERTIFICATE_REQUIRED
+    return Access(http, grpc, _is_loopback(host), variables(http + grpc), asks)
 
 
 def variables(text: str) -> tuple[str, ...]:

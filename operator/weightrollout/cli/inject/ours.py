@@ -21,6 +21,10 @@ READINESS: Final[Json] = {
 }
 
 
+#: Of the agent: swaps go on although the engine's control port answers on the pod's address.
+ACKNOWLEDGE: Final = "--acknowledge-exposed-control-port"
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """What our containers have to know of the pod that they come into."""
@@ -36,6 +40,8 @@ class Place:
 
 #: A name of our own, so that an engine's POD_IP may mean what it likes.
 POD_IP: Final = "WEIGHTROLLOUT_POD_IP"
+#: All of them, with commas.
+POD_IPS: Final = "WEIGHTROLLOUT_POD_IPS"
 
 
 def volumes(rollout: str, options: Options) -> list[Json]:
@@ -90,6 +96,8 @@ def agent_container(place: Place) -> Json:
             f"--engine-http={place.access.http}",
             f"--grpc-bind=$({POD_IP}):{names.DEFAULT_GRPC_PORT}",
             f"--http-bind=$({POD_IP}):{names.DEFAULT_HTTP_PORT}",
+            f"--pod-ip=$({POD_IPS})",
+            *([ACKNOWLEDGE] if place.options.acknowledge_exposed else []),
             f"--staging={names.MOUNT_STAGING}",
             f"--handover={names.MOUNT_HANDOVER}",
             f"--stable={names.MOUNT_STABLE}",
@@ -142,5 +150,9 @@ def _restricted(place: Place) -> Json:
 
 
 def _environment(place: Place) -> list[Json]:
-    pod_ip = {"name": POD_IP, "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
-    return [pod_ip, *place.environment]
+    fields = {POD_IP: "status.podIP", POD_IPS: "status.podIPs"}
+    addresses = (
+        {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+        for name, path in fields.items()
+    )
+    return [*addresses, *place.environment]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from weightrollout.api import names
-from weightrollout.cli.inject import engine, environment, ours, remarks, sizes
+from weightrollout.cli.inject import doors, engine, environment, ours, remarks, sizes
 from weightrollout.cli.inject.edits import Edits, take_back
 from weightrollout.cli.inject.engine import Access, Form, Start
 from weightrollout.cli.inject.ours import Place
@@ -52,7 +52,7 @@ def inject(
 
     report.changed.append(f"engine: container {found['name']}")
     rollout = _join(edits, options, labelled, default_name, report)
-    _edit_engine(edits, found, start, report)
+    _edit_engine(edits, found, start, access, report)
     _edit_pod(edits, rollout, place, report)
     remarks.add(report, found, start, place)
     edits.seal()
@@ -83,7 +83,7 @@ def _join(
     return rollout
 
 
-def _edit_engine(edits: Edits, found: Json, start: Start, report: Report) -> None:
+def _edit_engine(edits: Edits, found: Json, start: Start, access: Access, report: Report) -> None:
     here = ("spec", "containers", {"name": str(found["name"])})
     missing = engine.missing_flags(start)
     if missing and start.form is Form.SCRIPT:
@@ -101,8 +101,9 @@ def _edit_engine(edits: Edits, found: Json, start: Start, report: Report) -> Non
     report.changed.append("mounts for staging (read-only), handover, plugin (read-only)")
     before = found.get("readinessProbe")
     edits.put((*here, "readinessProbe"), copy.deepcopy(ours.READINESS))
-    asked = f", in place of {remarks.probe_text(before)}" if before else ""
+    asked = f", in place of {doors.probe_text(before)}" if before else ""
     report.changed.append(f"readinessProbe: /readyz of the agent{asked}")
+    doors.edit(edits, here, found, access, report)
 
 
 def _quoted(flag: str) -> str:

@@ -1,22 +1,14 @@
 """What a person should know beside the changes: what could not be seen, and what this release does not do."""
 
-import ssl
-from typing import Final
-
 from weightrollout.api import names
-from weightrollout.cli.inject import ours, sizes
+from weightrollout.cli.inject import doors, ours, sizes
 from weightrollout.cli.inject.engine import REFUSED_LATER, Start
 from weightrollout.cli.inject.ours import Place
 from weightrollout.cli.inject.report import Json, Reason, Report, Staging
 
-#: Probes that are not the agent's: it does not relay whether its engine lives.
-LEFT: Final = ("livenessProbe", "startupProbe")
-#: Of vLLM's --ssl-cert-reqs, as Python's ssl numbers it: no call without a client's certificate.
-CERTIFICATE_REQUIRED: Final = str(int(ssl.CERT_REQUIRED))
-
 
 def add(report: Report, container: Json, start: Start, place: Place) -> None:
-    _about_this_release(report, container, start, place)
+    _about_this_release(report, container, place)
     _about_the_engine(report, container, start, place.options.agent_args)
     _about_staging(report, place)
 
@@ -31,48 +23,45 @@ def add_lost(report: Report, lost: list[str]) -> None:
         )
 
 
-def _about_this_release(report: Report, container: Json, start: Start, place: Place) -> None:
+def _about_this_release(report: Report, container: Json, place: Place) -> None:
     report.could_not_know(
         Reason.LOOPBACK_ONLY,
         "the agent of this release does not authenticate callers, and so does not start where its"
         " pod has an address other than loopback",
         "docs/limits.md, Access: fit for the test ground, not yet for a cluster",
     )
-    probes = [name for name in LEFT if container.get(name)]
     if place.access.loopback:
         report.could_not_know(
             Reason.ENGINE_ON_LOOPBACK,
             "the engine listens on loopback only: its control port is closed, its clients are, too",
-            "a proxy in the pod in front of its HTTP port; inject brings none",
+            "a proxy in the pod in front of its HTTP port (docs/examples/loopback-haproxy.yaml); inject"
+            " brings none",
         )
-        blind = [name for name in probes if "exec" not in container[name]]
-        for name in blind:
+    elif not place.access.asks_who_calls:
+        _about_the_control_port(report, place)
+    for name in doors.RELAYED:
+        if doors.is_left(container, name, place.access):
             report.could_not_know(
                 Reason.PROBE_LEFT,
-                f"{name} ({probe_text(container[name])}) cannot reach an engine on loopback, and the"
-                " agent does not relay whether its engine lives",
-                f"make {name} an exec probe, or take it out",
+                f"{name} ({doors.probe_text(container[name])}) goes on asking the engine",
             )
-    else:
-        if start.flags.get("--ssl-cert-reqs") != CERTIFICATE_REQUIRED:
-            _about_the_control_port(report, place)
-        for name in probes:
-            report.could_not_know(
-                Reason.PROBE_LEFT,
-                f"{name} ({probe_text(container[name])}) goes on asking the engine",
-            )
-    report.could_not_know(
-        Reason.NO_PRE_STOP,
-        "no preStop hook: the agent of this release hears of a pod's end when its engine has ended",
-    )
 
 
 def _about_the_control_port(report: Report, place: Place) -> None:
+    port = place.access.grpc.rpartition(":")[2]
+    open_to = f"whoever reaches port {port} of the pod owns the engine"
+    if place.options.acknowledge_exposed:
+        report.could_not_know(
+            Reason.CONTROL_PORT_EXPOSED,
+            f"{open_to}, and who does is not known here: this was acknowledged",
+            "a NetworkPolicy that leaves only its HTTP port open",
+        )
+        return
     report.could_not_know(
         Reason.CONTROL_PORT_EXPOSED,
-        f"whoever reaches port {place.access.grpc.rpartition(':')[2]} of the pod owns the engine, and"
-        " who does is not known here",
-        "a NetworkPolicy that leaves only its HTTP port open, or --ssl-* with client certificates",
+        f"{open_to}: its agent will see that and refuse every swap",
+        "--host=127.0.0.1 and a proxy in the pod, or --ssl-* with --ssl-cert-reqs=2, or a NetworkPolicy"
+        f" and {ours.ACKNOWLEDGE} (docs/security.md)",
     )
 
 
@@ -133,11 +122,3 @@ def _about_staging(report: Report, place: Place) -> None:
         " that hold the same tensors have a copy each, which takes more",
         f"a larger --bytes, where staging reports that {names.VOLUME_STAGING} is too small",
     )
-
-
-def probe_text(probe: Json) -> str:
-    """`httpGet /health :8000`."""
-    kind = next((each for each in ("httpGet", "tcpSocket", "grpc", "exec") if probe.get(each)), "?")
-    asked = probe.get(kind) or {}
-    parts = [kind, str(asked.get("path") or ""), f":{asked['port']}" if "port" in asked else ""]
-    return " ".join(each for each in parts if each)

@@ -29,6 +29,7 @@ class Options:
     gate: bool = False
     agent_args: tuple[str, ...] = ()
     agent_mounts: tuple[tuple[str, str], ...] = ()
+    acknowledge_exposed: bool = False
 
 
 class Reason(StrEnum):
@@ -57,7 +58,8 @@ class Reason(StrEnum):
     CONTROL_PORT_EXPOSED = "ControlPortExposed"
     ENGINE_ON_LOOPBACK = "EngineOnLoopback"
     PROBE_LEFT = "ProbeLeft"
-    NO_PRE_STOP = "NoPreStop"
+    PRE_STOP_KEPT = "PreStopKept"
+    GRACE_SHORT = "GraceShort"
     IMAGE_PYTHON_PATH = "ImagePythonPath"
     ENTRY_POINT_ASSUMED = "EntryPointAssumed"
     CONFIG_FILE_UNSEEN = "ConfigFileUnseen"

@@ -55,13 +55,14 @@ def test_no_probe_or_hook_asks_the_agent_for_what_it_does_not_serve() -> None:
     door = HttpDoor(cast("Desk", None))
     served = {route.resource.canonical for route in door.app().router.routes() if route.resource}
     probe = {"httpGet": {"path": "/health", "port": 8000}}
-    workload = deployment(engine(livenessProbe=probe, startupProbe=probe, readinessProbe=probe))
+    args = ["m", "--host=127.0.0.1"]
+    workload = deployment(
+        engine(args=args, livenessProbe=probe, startupProbe=probe, readinessProbe=probe)
+    )
     spec = pod_spec(injected(workload))
-
-    asked = list(paths_on(names.DEFAULT_HTTP_PORT, spec["containers"]))
-    assert asked == ["/readyz"]
-    assert set(asked) <= served
-    assert {"/livez", "/prestop"}.isdisjoint(served), "inject can point probes and preStop there"
+    asked = paths_on(names.DEFAULT_HTTP_PORT, spec["containers"])
+    assert sorted(asked) == ["/livez", "/prestop?seconds=25", "/readyz", "/startupz"]
+    assert {path.partition("?")[0] for path in asked} <= served
 
 
 def paths_on(port: int, node: Any) -> list[str]:
