@@ -3,9 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-import grpc.aio
 import pytest
-from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from contract.conftest import StartFrontend
 from contract.subjects import Pair
@@ -167,20 +165,16 @@ async def test_core_that_says_it_is_dead_fails_every_call_but_server_info(
 ) -> None:
     """Only gRPC health tells; a frontend that manages the core ends when the core's process does."""
     broken = Script(gives_up_at=("is_scheduler_paused",))
-    async with (
-        frontend(model=simulated_pair.a, scripts=[broken]) as process,
-        grpc.aio.insecure_channel(process.grpc_target) as channel,
-    ):
+    async with frontend(model=simulated_pair.a, scripts=[broken]) as process:
         adapter = VllmGrpc(process.grpc_target)
+        assert await adapter.serving(deadline_s=CALL_S)
         for call in (adapter.is_paused(deadline_s=CALL_S), adapter.version(deadline_s=CALL_S)):
             with pytest.raises(EngineStateUnknown, match=r"Internal.*reported fatal failure"):
                 await call
         assert await adapter.info(deadline_s=CALL_S)
-        health = health_pb2_grpc.HealthStub(channel)
 
         async def not_serving() -> bool:
-            reply = await health.Check(health_pb2.HealthCheckRequest(), timeout=CALL_S)
-            return bool(reply.status == health_pb2.HealthCheckResponse.NOT_SERVING)
+            return not await adapter.serving(deadline_s=CALL_S)
 
         await eventually(not_serving)
         await adapter.close()

@@ -2,51 +2,21 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from contract.conftest import StartFrontend
+from contract.papers import NAME, Papers, write_papers
 from contract.subjects import Pair
 from contract.under_test import CALL_S
 from frontend.process import FrontendProcess
-from localcluster.certificates import Authority
 from weightrollout.engine.errors import EngineRefused, EngineUnreachable
 from weightrollout.engine.tls import REFUSED, TlsFiles
 from weightrollout.engine.vllm_grpc import VllmGrpc
 from weightrollout.engine.vllm_http import VllmHttp
 
-NAME = "engine.example"  # in the engine's certificate; it is called at 127.0.0.1
 PROMPT = "tell me a story"
-
-
-@dataclass(frozen=True, slots=True)
-class Papers:
-    """A folder of PEM files: of two authorities, the engine, and agents signed by each."""
-
-    folder: Path
-
-    def tls(self, ca: str = "ca", agent: str | None = None, name: str = NAME) -> TlsFiles:
-        certificate, key = (None, None) if agent is None else self.pair(agent)
-        return TlsFiles(self.folder / f"{ca}.pem", certificate, key, name)
-
-    def pair(self, who: str) -> tuple[Path, Path]:
-        return self.folder / f"{who}.pem", self.folder / f"{who}.key"
-
-    def engine_flags(self, *, asks_who_calls: bool) -> tuple[str, ...]:
-        certificate, key = self.pair("engine")
-        flags = ("--ssl-certfile", str(certificate), "--ssl-keyfile", str(key))
-        if not asks_who_calls:
-            return flags
-        return (*flags, "--ssl-ca-certs", str(self.folder / "ca.pem"), "--ssl-cert-reqs", "2")
-
-    def replace(self, who: str, by: str) -> None:
-        """As a mounted Secret does: other files under the old names."""
-        for old, new in zip(self.pair(who), self.pair(by), strict=True):
-            fresh = old.with_suffix(".new")
-            fresh.write_bytes(new.read_bytes())
-            fresh.replace(old)
 
 
 @pytest.fixture
@@ -59,16 +29,7 @@ def papers(tmp_path: Path, all_papers: Papers) -> Papers:
 
 @pytest.fixture(scope="module")
 def all_papers(tmp_path_factory: pytest.TempPathFactory) -> Papers:
-    papers = Papers(tmp_path_factory.mktemp("papers"))
-    for ca, names in (("ca", ("engine", "agent", "renewed")), ("other", ("stranger",))):
-        authority = Authority()
-        (papers.folder / f"{ca}.pem").write_bytes(authority.certificate)
-        for name in names:
-            leaf = authority.issue(name, hosts=(NAME,))
-            certificate, key = papers.pair(name)
-            certificate.write_bytes(leaf.certificate)
-            key.write_bytes(leaf.key)
-    return papers
+    return write_papers(tmp_path_factory.mktemp("papers"))
 
 
 @pytest.fixture(scope="module")

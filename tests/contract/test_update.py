@@ -284,6 +284,7 @@ async def test_grpc_health_says_nothing_of_a_pause_or_an_open_update(
     await engine.pause()
     await engine.control.start_update(deadline_s=CALL_S)
     assert await health(engine, "") == health_pb2.HealthCheckResponse.SERVING
+    assert await engine.control.serving(deadline_s=CALL_S)
 
 
 async def health(engine: EngineUnderTest, service: str) -> int:
