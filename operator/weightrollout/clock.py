@@ -11,7 +11,7 @@ class Clock(Protocol):
         ...
 
     def wall(self) -> datetime:
-        """Time of day in UTC. For people only, never for a decision."""
+        """Time of day in UTC. For people, and for how long a token holds; for no other decision."""
         ...
 
 

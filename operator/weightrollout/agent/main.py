@@ -16,8 +16,17 @@ import grpc.aio
 from aiohttp import web
 
 from weightrollout import __version__
-from weightrollout.agent import engine_flags, exposure_flags, install_plugin, stable
+from weightrollout.agent import (
+    caller_flags,
+    engine_flags,
+    exposure_flags,
+    install_plugin,
+    stable,
+)
 from weightrollout.agent.alone_driver import ALONE_AFTER_S, Alone, why_out
+from weightrollout.agent.caller_flags import CallerAccess
+from weightrollout.agent.callers import Callers
+from weightrollout.agent.certificate import FilesUnusable
 from weightrollout.agent.departure import Departure
 from weightrollout.agent.engine_flags import EngineAccess
 from weightrollout.agent.engine_watch import EngineWatch
@@ -63,6 +72,7 @@ class Settings:
     engine_grpc: str
     engine_http: str
     engine: EngineAccess
+    callers: CallerAccess
     grpc_bind: str
     http_bind: str
     staging: Path
@@ -89,6 +99,7 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
     parser.add_argument("--engine-http", default="http://127.0.0.1:8000", help="base URL")
     engine_flags.add(parser)
     exposure_flags.add(parser)
+    caller_flags.add(parser)
     parser.add_argument("--grpc-bind", default=f"127.0.0.1:{DEFAULT_GRPC_PORT}", help="HOST:PORT")
     parser.add_argument("--http-bind", default=f"127.0.0.1:{DEFAULT_HTTP_PORT}", help="HOST:PORT")
     parser.add_argument("--staging", type=Path, required=True, help="volume: images, journal")
@@ -106,18 +117,22 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
     )
     parser.add_argument("--version", action="version", version=__version__)
     arguments = vars(parser.parse_args(argv))
-    engine, pod = engine_flags.take(arguments), exposure_flags.take(arguments)
-    return Settings(engine=engine, pod=pod, **arguments)
+    return Settings(
+        engine=engine_flags.take(arguments),
+        pod=exposure_flags.take(arguments),
+        callers=caller_flags.take(arguments),
+        **arguments,
+    )
 
 
 def check(settings: Settings) -> None:
     """Raises BadFlag."""
     for flag, bind in (("--grpc-bind", settings.grpc_bind), ("--http-bind", settings.http_bind)):
         host, _ = split(flag, bind)
-        if not _is_loopback(host):
+        if not settings.callers.authenticates and not _is_loopback(host):
             raise BadFlag(
-                f"{flag} {bind}: this release listens on loopback only (127.x, ::1), because it"
-                " does not authenticate callers yet"
+                f"{flag} {bind}: without a rule about who may call the agent listens on loopback only"
+                f" (127.x, ::1): {caller_flags.HOW}"
             )
     for flag, folder in (("--staging", settings.staging), ("--handover", settings.handover)):
         if not folder.is_dir():
@@ -125,6 +140,8 @@ def check(settings: Settings) -> None:
     if why := engine_flags.refusal(settings.engine, settings.engine_http):
         raise BadFlag(why)
     if why := exposure_flags.refusal(settings.pod):
+        raise BadFlag(why)
+    if why := caller_flags.refusal(settings.callers):
         raise BadFlag(why)
     if not settings.alone_after_seconds > 0:
         raise BadFlag(f"--alone-after-seconds {settings.alone_after_seconds:g}: must be above 0")
@@ -137,6 +154,12 @@ def split(flag: str, bind: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
+def _for_grpc(bind: str) -> str:
+    """gRPC wants an IPv6 address in brackets; $(POD_IP):PORT has none."""
+    host, port = split("--grpc-bind", bind)
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -145,7 +168,8 @@ def _is_loopback(host: str) -> bool:
 
 
 async def serve(settings: Settings, stopping: asyncio.Event) -> None:
-    """Until `stopping` is set."""
+    """Until `stopping` is set. Raises FilesUnusable."""
+    callers = Callers(settings.callers, SystemClock())
     async with AsyncExitStack() as stack:
         desk = _build(settings, stack)
         await desk.watch.ask()
@@ -159,10 +183,11 @@ async def serve(settings: Settings, stopping: asyncio.Event) -> None:
             asyncio.create_task(desk.pulse.run(), name="pulse"),
             asyncio.create_task(exposure.run(), name="exposure"),
             asyncio.create_task(_keep_journal(desk.journal), name="journal"),
+            asyncio.create_task(callers.run(), name="callers"),
             asyncio.create_task(Alone(desk, settings.alone_after_seconds).run(), name="alone"),
         }
         await desk.swaps.recover()
-        server = await _open_doors(settings, desk, stack)
+        server = await _open_doors(settings, desk, callers, stack)
         log.info("agent %s serves %s and %s", __version__, settings.grpc_bind, settings.http_bind)
         ended = await _until(stopping, background)
         await desk.departure.over()
@@ -225,11 +250,14 @@ def _exposure(settings: Settings, desk: Desk) -> Exposure:
     return Exposure(door, desk.board, desk.watch, desk.clock)
 
 
-async def _open_doors(settings: Settings, desk: Desk, stack: AsyncExitStack) -> grpc.aio.Server:
+async def _open_doors(
+    settings: Settings, desk: Desk, callers: Callers, stack: AsyncExitStack
+) -> grpc.aio.Server:
     # Two agents must not share a port: the second one has to fail.
-    server = grpc.aio.server(options=(("grpc.so_reuseport", 0), *KEEPALIVE))
+    options = (("grpc.so_reuseport", 0), *KEEPALIVE)
+    server = grpc.aio.server(interceptors=(callers,), options=options)
     add_AgentServicer_to_server(AgentService(desk), server)
-    server.add_insecure_port(settings.grpc_bind)
+    callers.listen(server, _for_grpc(settings.grpc_bind))
     await server.start()
     door = HttpDoor(desk)
     runner = web.AppRunner(door.app(), access_log=None)
@@ -292,7 +320,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BadFlag as error:
         sys.stderr.write(f"weightrollout-agent: {error}\n")
         return 2
-    asyncio.run(_run(settings))
+    try:
+        asyncio.run(_run(settings))
+    except FilesUnusable as error:
+        sys.stderr.write(f"weightrollout-agent: {error}\n")
+        return 2
     return 0
 
 

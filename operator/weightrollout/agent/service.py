@@ -64,7 +64,7 @@ class AgentService(grpc_stubs.AgentServicer):
             book = self._desk.journal.book
             await self._adopt(fence.hello(book, said, takeover=request.takeover))
         except Refused as refused:
-            await _refuse(context, refused)
+            await refuse(context, refused)
         self._desk.presence.heard()
         return self._state()
 
@@ -96,7 +96,7 @@ class AgentService(grpc_stubs.AgentServicer):
             keep = self._keep(request)
             job = await self._desk.stager.stage(want, sight, keep)
         except Refused as refused:
-            await _refuse(context, refused)
+            await refuse(context, refused)
             return
         sent: pb.StageProgress | None = None
         while True:
@@ -126,7 +126,7 @@ class AgentService(grpc_stubs.AgentServicer):
                 )
             )
         except Refused as refused:
-            await _refuse(context, refused)
+            await refuse(context, refused)
         return pb.ReserveResponse()
 
     async def Swap(
@@ -138,7 +138,7 @@ class AgentService(grpc_stubs.AgentServicer):
             undo = undo_content(self._desk.journal.book, self._desk.board)
             await swaps.start(wire_form.swap_request(request, undo))
         except Refused as refused:
-            await _refuse(context, refused)
+            await refuse(context, refused)
             return
         while True:
             rung = self._desk.board.bell.next()
@@ -155,7 +155,7 @@ class AgentService(grpc_stubs.AgentServicer):
             await self._admit(request.fence)
             await self._desk.swaps.release(wire_form.txn(request.txn))
         except Refused as refused:
-            await _refuse(context, refused)
+            await refuse(context, refused)
         return pb.ReleaseResponse()
 
     async def RestartEngine(
@@ -167,7 +167,7 @@ class AgentService(grpc_stubs.AgentServicer):
             reason = wire_form.words(request.reason, wire_form.MAX_REFUSAL)
             instance = await self._desk.restarter.restart(serve, reason)
         except Refused as refused:
-            await _refuse(context, refused)
+            await refuse(context, refused)
         return pb.RestartEngineResponse(instance=instance)
 
     # -- shared ---------------------------------------------------------------------------
@@ -205,10 +205,14 @@ class AgentService(grpc_stubs.AgentServicer):
         return set(request.keep).union(*(each.digests for each in held if each is not None))
 
 
-async def _refuse(context: Context, refused: Refused) -> None:
+async def refuse(
+    context: Context,
+    refused: Refused,
+    code: grpc.StatusCode = grpc.StatusCode.FAILED_PRECONDITION,
+) -> None:
     """Ends the call."""
     await context.abort(
-        grpc.StatusCode.FAILED_PRECONDITION,
+        code,
         # Headers are ASCII, and every other character would take nine bytes of them.
         ascii(f"{refused.reason}: {refused.message}"[: wire_form.MAX_REFUSAL])[1:-1],
         ((REFUSAL_KEY, wire_form.refusal(refused).SerializeToString()),),

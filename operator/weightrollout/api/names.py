@@ -44,11 +44,25 @@ VOLUME_STAGING: Final = "weightrollout-staging"
 VOLUME_HANDOVER: Final = "weightrollout-handover"
 VOLUME_STABLE: Final = "weightrollout-stable"
 VOLUME_PLUGIN: Final = "weightrollout-plugin"
+#: By which the agent reads the cluster's public keys: its own token, and whom to trust as the API server.
+VOLUME_CLUSTER: Final = "weightrollout-cluster"
 #: Where they are mounted, in the agent and in the engine.
 MOUNT_STAGING: Final = "/weightrollout/staging"
 MOUNT_HANDOVER: Final = "/weightrollout/handover"
 MOUNT_STABLE: Final = "/weightrollout/stable"
 MOUNT_PLUGIN: Final = "/weightrollout/plugin"
+MOUNT_CLUSTER: Final = "/weightrollout/cluster"
+CLUSTER_TOKEN: Final = "token"
+CLUSTER_CA: Final = "ca.crt"
+
+#: Environment of the agent, by the downward API.
+ENV_POD_NAMESPACE: Final = "WEIGHTROLLOUT_POD_NAMESPACE"
+ENV_POD_NAME: Final = "WEIGHTROLLOUT_POD_NAME"
+ENV_POD_UID: Final = "WEIGHTROLLOUT_POD_UID"
+#: The operator's ServiceAccount, as the chart names it.
+OPERATOR_ACCOUNT: Final = "weightrollout-operator"
+#: In the certificate that an agent makes for itself. Every agent's: it says nothing about which.
+AGENT_TLS_NAME: Final = f"agent.{GROUP}"
 
 #: The label that a vLLM engine is born with.
 BASELINE_VERSION: Final = "default"
@@ -66,3 +80,13 @@ STABLE_KEY: Final = "stable.json"
 def stable_configmap(rollout: str) -> str:
     """Name of the fleet ConfigMap that tells pods the stable version without the operator."""
     return f"{rollout}.weightrollout"
+
+
+def agent_audience(namespace: str, pod_uid: str) -> str:
+    """Of a token that opens the agent of this one pod."""
+    return f"{GROUP}/agent/{namespace}/{pod_uid}"
+
+
+def account(namespace: str, name: str) -> str:
+    """A ServiceAccount as tokens name it."""
+    return f"system:serviceaccount:{namespace}:{name}"

@@ -67,11 +67,11 @@ class TlsReader:
         return self._good
 
     def _read_if_changed(self) -> None:
-        found = tuple(_version(path) for path in self.files.paths)
+        found = tuple(file_version(path) for path in self.files.paths)
         if found == self._seen:
             return
         material = self._read()
-        if found != tuple(_version(path) for path in self.files.paths):
+        if found != tuple(file_version(path) for path in self.files.paths):
             return  # written meanwhile: the next question reads them
         self._seen, self._good = found, material
         log.info("TLS towards the engine: read %s", self._names())
@@ -146,7 +146,7 @@ def _words(error: ssl.SSLError, files: TlsFiles | None) -> str:
     return f"TLS failed: {reason or error}"
 
 
-def _version(path: Path) -> tuple[int, int, int]:
+def file_version(path: Path) -> tuple[int, int, int]:
     """Of a file's content; a mounted Secret changes by a link to another file."""
     status = path.stat()
     return status.st_ino, status.st_mtime_ns, status.st_size
