@@ -12,9 +12,9 @@ from weightrollout.agent import certificate, tokens
 from weightrollout.agent.caller_flags import CallerAccess
 from weightrollout.agent.certificate import RotatingFiles, ServerFiles
 from weightrollout.agent.cluster_keys import ClusterKeys, source_of
-from weightrollout.agent.reasons import CallerReason, Refused
+from weightrollout.agent.reasons import Refused
 from weightrollout.agent.service import refuse
-from weightrollout.api import names
+from weightrollout.api.callers import CallerReason, audience
 from weightrollout.clock import Clock
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -45,8 +45,8 @@ class Callers(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]  # generic 
         self._keys: ClusterKeys | None = None
         if access.accounts:
             self._keys = ClusterKeys(source_of(access), clock, set(access.issuers))
-        audience = names.agent_audience(access.pod_namespace, access.pod_uid)
-        self._rules = tokens.Rules(audience, frozenset(access.accounts))
+        ours = audience(access.pod_namespace, access.pod_uid)
+        self._rules = tokens.Rules(ours, frozenset(access.accounts))
         self._credentials = _credentials(access)
 
     def listen(self, server: grpc.aio.Server, address: str) -> None:

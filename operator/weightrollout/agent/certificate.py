@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from weightrollout.api import names
+from weightrollout.api.callers import AGENT_TLS_NAME
 from weightrollout.engine.tls import file_version
 
 #: It is trusted for being the one that was seen first, for as long as its process lives: no date adds to that, and a node
@@ -34,7 +34,7 @@ class FilesUnusable(Exception):
 def own() -> grpc.ServerCredentials:
     """A new key, which no disk ever sees, and a certificate that it signs itself."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names.AGENT_TLS_NAME)])
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, AGENT_TLS_NAME)])
     certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
@@ -43,9 +43,7 @@ def own() -> grpc.ServerCredentials:
         .serial_number(x509.random_serial_number())
         .not_valid_before(ALWAYS[0])
         .not_valid_after(ALWAYS[1])
-        .add_extension(
-            x509.SubjectAlternativeName([x509.DNSName(names.AGENT_TLS_NAME)]), critical=False
-        )
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(AGENT_TLS_NAME)]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .sign(key, hashes.SHA256())
     )

@@ -16,8 +16,9 @@ import aiohttp
 import jwt
 
 from weightrollout.agent.caller_flags import JWKS_PATH, CallerAccess
-from weightrollout.agent.reasons import CallerReason, Refused
+from weightrollout.agent.reasons import Refused
 from weightrollout.api import names
+from weightrollout.api.callers import CallerReason
 from weightrollout.clock import Clock
 
 #: A key that is withdrawn is forgotten within this; a new one is asked for when it is first met.

@@ -22,21 +22,6 @@ class RefusalReason(StrEnum):
     CONTROL_PORT_EXPOSED = "ControlPortExposed"
 
 
-class CallerReason(StrEnum):
-    """Why a caller was not let in, before anything else was looked at. Told in docs/authentication.md."""
-
-    TOKEN_MISSING = "TokenMissing"
-    TOKEN_INVALID = "TokenInvalid"  # no token of this cluster can look like that
-    TOKEN_EXPIRED = "TokenExpired"
-    CLOCK_SKEW = "ClockSkew"  # it begins in the future
-    KEY_UNKNOWN = "TokenKeyUnknown"  # signed, but not with a key of this cluster
-    ISSUER_UNKNOWN = "TokenIssuerUnknown"
-    OTHER_AUDIENCE = "TokenForAnother"  # another pod's, or not for agents at all
-    OTHER_ACCOUNT = "AccountNotAllowed"
-    OTHER_CERTIFICATE = "CertificateNotAllowed"
-    KEYS_UNREACHABLE = "ClusterKeysUnreachable"  # nobody can be known yet; it mends itself
-
-
 class NotReadyReason(StrEnum):
     """Why the readiness port answers 503."""
 

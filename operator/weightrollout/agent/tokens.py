@@ -6,7 +6,8 @@ from typing import Any, Final, Protocol
 
 import jwt
 
-from weightrollout.agent.reasons import CallerReason, Refused
+from weightrollout.agent.reasons import Refused
+from weightrollout.api.callers import CallerReason
 
 #: Of public keys only: what is signed with a shared secret was signed by anybody who can read a JWKS.
 ALGORITHMS: Final = (

@@ -61,8 +61,6 @@ ENV_POD_NAME: Final = "WEIGHTROLLOUT_POD_NAME"
 ENV_POD_UID: Final = "WEIGHTROLLOUT_POD_UID"
 #: The operator's ServiceAccount, as the chart names it.
 OPERATOR_ACCOUNT: Final = "weightrollout-operator"
-#: In the certificate that an agent makes for itself. Every agent's: it says nothing about which.
-AGENT_TLS_NAME: Final = f"agent.{GROUP}"
 
 #: The label that a vLLM engine is born with.
 BASELINE_VERSION: Final = "default"
@@ -80,13 +78,3 @@ STABLE_KEY: Final = "stable.json"
 def stable_configmap(rollout: str) -> str:
     """Name of the fleet ConfigMap that tells pods the stable version without the operator."""
     return f"{rollout}.weightrollout"
-
-
-def agent_audience(namespace: str, pod_uid: str) -> str:
-    """Of a token that opens the agent of this one pod."""
-    return f"{GROUP}/agent/{namespace}/{pod_uid}"
-
-
-def account(namespace: str, name: str) -> str:
-    """A ServiceAccount as tokens name it."""
-    return f"system:serviceaccount:{namespace}:{name}"

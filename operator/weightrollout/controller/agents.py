@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-import grpc
 import grpc.aio
 
 from weightrollout import __version__
 from weightrollout.clock import Clock
+from weightrollout.controller.agent_access import CONTACT_S, RETIRE_S, AgentAccess, Opened
 from weightrollout.controller.agent_view import NotUnderstood, agent_view
 from weightrollout.controller.calls import (
     AgentRefusedCall,
@@ -28,7 +28,6 @@ from weightrollout.controller.leader import Fence
 from weightrollout.kube.pods import Pod
 from weightrollout.rollout.fleet import AgentFault, AgentView, StagingView
 from weightrollout.wire.agent import agent_pb2 as pb
-from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
 
 if TYPE_CHECKING:
     from weightrollout.wire.agent.agent_pb2_grpc import (
@@ -41,13 +40,6 @@ SILENT_S: Final = 6.0  # three heartbeats; a busy loop may be a second late
 YOUNG_S: Final = 15.0  # an agent that was never reached is starting for so long
 RETRY_S: Final = (0.1, 2.0)
 
-OPTIONS: Final = (
-    ("grpc.enable_http_proxy", 0),  # pods are reached directly, whatever the environment says
-    ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
-    ("grpc.max_reconnect_backoff_ms", 1000),
-)
-
 log = logging.getLogger(__name__)
 
 
@@ -56,6 +48,14 @@ class Address:
     pod: str
     pod_uid: str
     target: str  # host:port
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How to reach it. `container`: id of the one that the agent runs in, "" if not known."""
+
+    access: AgentAccess
+    container: str = ""
 
 
 class AgentLink:
@@ -68,6 +68,7 @@ class AgentLink:
         clock: Clock,
         expected: bool,
         on_change: Callable[[], None],
+        way: Way,
         *,
         quiet: bool = False,
     ) -> None:
@@ -88,9 +89,18 @@ class AgentLink:
         self._on_change = on_change
         self._patient_until = 0.0 if expected else clock.monotonic() + YOUNG_S
         self._told = asyncio.Event()  # replaced at every change; for `until`
-        self._channel = grpc.aio.insecure_channel(address.target, options=OPTIONS)
-        self.stub: AgentAsyncStub = AgentStub(self._channel)
+        self._way = way
+        self._opened: Opened | None = None
+        self._suspect = False  # it did not answer: who is there now?
+        self._retired: set[asyncio.Task[None]] = set()
         self._task = self._start()
+
+    @property
+    def stub(self) -> "AgentAsyncStub":
+        """For one call: the next one may be made with other certificates. Raises AgentUnreachable."""
+        address = self.address
+        fresh = self._way.access.renewed(address.target, address.pod_uid, self._opened)
+        return self._use(fresh).stub
 
     def staged(self, ended: StagingView) -> None:
         """How a Stage call of ours ended. The agent shows a staging only while it runs, and a scout's
@@ -113,6 +123,19 @@ class AgentLink:
             self._task.cancel()
             self._task = self._start()
 
+    def set_container(self, container: str) -> None:
+        """The agent was started again: so it may show another certificate, and speaks at once."""
+        if container != self._way.container:
+            self._way = replace(self._way, container=container)
+            self._suspect = True
+            if not isinstance(self.seen, AgentView):
+                self._task.cancel()
+                self._task = self._start()
+
+    def refused(self, refused: AgentRefusedCall) -> None:
+        """A call of ours beside this link was."""
+        self._way.access.judged(self.address.pod_uid, refused)
+
     async def until(self, fact: Callable[[AgentView], bool], deadline_s: float) -> bool:
         """Whether the agent's own report shows `fact` within the deadline."""
         try:
@@ -132,13 +155,16 @@ class AgentLink:
         self._task.cancel()
         self._task = self._start()
         with contextlib.suppress(TimeoutError):  # the link was closed: nobody asks it any more
-            async with asyncio.timeout(2 * HELLO_S):
+            async with asyncio.timeout(HELLO_S + CONTACT_S):
                 await told.wait()
 
     async def close(self) -> None:
         self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-        await self._channel.close(None)
+        for task in self._retired:
+            task.cancel()
+        await asyncio.gather(self._task, *self._retired, return_exceptions=True)
+        if self._opened is not None:
+            await self._opened.channel.close(None)
 
     def _start(self) -> asyncio.Task[None]:
         return asyncio.create_task(self._run(), name=f"agent of {self.address.pod}")
@@ -147,6 +173,7 @@ class AgentLink:
         retry_s = RETRY_S[0]
         while True:
             try:
+                await self._reach()
                 await self._hello()
                 retry_s = RETRY_S[0]
                 await self._follow()
@@ -154,10 +181,12 @@ class AgentLink:
                 # It spoke a moment ago: its next Hello tells whether it still does.
                 await asyncio.sleep(RETRY_S[0])
                 continue
-            except AgentRefusedCall as refused:
+            except AgentRefusedCall as said:
+                refused = self._way.access.judged(self.address.pod_uid, said)
                 self.stale_epoch = refused.epoch if refused.reason == "StaleEpoch" else 0
                 self._lost(AgentFault.REFUSED, f"{refused.reason}: {refused}")
             except AgentUnreachable as lost:
+                self._suspect = True
                 young = self._clock.monotonic() < self._patient_until
                 self._lost(AgentFault.STARTING if young else AgentFault.UNREACHABLE, str(lost))
             except NotUnderstood as wrong:
@@ -168,6 +197,24 @@ class AgentLink:
                 self._lost(AgentFault.UNREACHABLE, f"its answer was not understood: {error!r}")
             await asyncio.sleep(retry_s)
             retry_s = min(retry_s * 2, RETRY_S[1])
+
+    async def _reach(self) -> None:
+        """A channel to whoever is to be trusted there now."""
+        if self._opened is None or self._suspect:
+            address, way = self.address, self._way
+            self._use(
+                await way.access.open(address.target, address.pod_uid, way.container, self._opened)
+            )
+            self._suspect = way is not self._way
+
+    def _use(self, opened: Opened) -> Opened:
+        """Streams that run on the channel before it go on there."""
+        before, self._opened = self._opened, opened
+        if before is not None and before is not opened:
+            task = asyncio.create_task(before.channel.close(RETIRE_S))
+            self._retired.add(task)
+            task.add_done_callback(self._retired.discard)
+        return opened
 
     async def _hello(self) -> None:
         request = pb.HelloRequest(
@@ -234,8 +281,9 @@ class _Cut(Exception):
 class Agents:
     """The links of one term, by pod uid."""
 
-    def __init__(self, clock: Clock, wake: Callable[[str], None]) -> None:
+    def __init__(self, clock: Clock, wake: Callable[[str], None], access: AgentAccess) -> None:
         self._clock = clock
+        self._access = access
         self._wake = wake
         self._links: dict[str, dict[str, AgentLink]] = {}  # rollout, pod uid
         self._quiet: set[str] = set()  # rollouts
@@ -247,14 +295,17 @@ class Agents:
         wanted = {
             address.pod_uid: address for address in map(address_of, pods) if address is not None
         }
+        containers = {pod.uid: pod.agent_container for pod in pods}
         for uid in [uid for uid, link in links.items() if wanted.get(uid) != link.address]:
             self._close(links.pop(uid))
         for uid, address in wanted.items():
             if uid in links:
+                links[uid].set_container(containers[uid])
                 links[uid].set_fence(fence)
             else:
+                way = Way(self._access, containers[uid])
                 links[uid] = AgentLink(
-                    *(address, fence, self._clock, first, lambda: self._wake(rollout)),
+                    *(address, fence, self._clock, first, lambda: self._wake(rollout), way),
                     quiet=rollout in self._quiet,
                 )
 

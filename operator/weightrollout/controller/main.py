@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from weightrollout import __version__
+from weightrollout.api.names import OPERATOR_ACCOUNT
 from weightrollout.clock import SystemClock
 from weightrollout.controller.process import Options, Process
+from weightrollout.engine.tls import TlsFiles
 from weightrollout.kube.client import connect
 from weightrollout.kube.errors import KubeError
 from weightrollout.kube.lease import LeaseTimes
@@ -25,6 +27,8 @@ from weightrollout.rollout.plan import plan
 OK: Final = 0
 DIED: Final = 1
 CANNOT_WORK: Final = 2
+TOKEN: Final = "token"
+CERTIFICATE: Final = "certificate"
 
 log = logging.getLogger("weightrollout")
 
@@ -35,10 +39,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         lease = LeaseTimes(options.lease_seconds, options.renew_seconds, options.retry_seconds)
         host, port = _host_port(options.http_bind)
+        agent_tls = _agent_tls(options)
     except ValueError as wrong:
         log.error("%s", wrong)
         return CANNOT_WORK
-    return asyncio.run(_run(options.namespace, options.kubeconfig, Options(host, port, lease)))
+    account = options.service_account if options.agent_identity == TOKEN else None
+    how = Options(host, port, lease, account, agent_tls)
+    return asyncio.run(_run(options.namespace, options.kubeconfig, how))
 
 
 async def _run(namespace: str, kubeconfig: Path | None, options: Options) -> int:
@@ -77,6 +84,24 @@ def _parser() -> argparse.ArgumentParser:
         "--renew-seconds", type=float, default=10.0, help="a leader stops itself then"
     )
     parser.add_argument("--retry-seconds", type=float, default=2.0, help="between attempts")
+    agents = parser.add_argument_group("calls to agents")
+    agents.add_argument(
+        "--agent-identity",
+        choices=(TOKEN, CERTIFICATE),
+        default=TOKEN,
+        help="what says who calls (default %(default)s)",
+    )
+    agents.add_argument(
+        "--service-account", default=OPERATOR_ACCOUNT, help="its own (default %(default)s)"
+    )
+    agents.add_argument(
+        "--agent-ca", type=Path, help="PEM: whom agents' certificates are of (default: pinned)"
+    )
+    agents.add_argument("--agent-certificate", type=Path, help="PEM: for mutual TLS")
+    agents.add_argument("--agent-key", type=Path, help="PEM: the key of that certificate")
+    agents.add_argument(
+        "--agent-server-name", default="", help="DNS name in agents' certificates, if not the IP"
+    )
     parser.add_argument("--log-format", choices=("text", "json"), default="text")
     parser.add_argument("--log-level", choices=("DEBUG", "INFO", "WARNING"), default="INFO")
     return parser
@@ -87,6 +112,18 @@ def _host_port(bind: str) -> tuple[str, int]:
     if not host or not port.isdigit():
         raise ValueError(f"--http-bind must be HOST:PORT, got: {bind}")
     return host.strip("[]"), int(port)
+
+
+def _agent_tls(options: argparse.Namespace) -> TlsFiles | None:
+    """Raises ValueError."""
+    ca, certificate, key = options.agent_ca, options.agent_certificate, options.agent_key
+    if (certificate is None) is not (key is None):
+        raise ValueError("--agent-certificate and --agent-key: give both or none")
+    if ca is None and (certificate is not None or options.agent_server_name):
+        raise ValueError("--agent-ca: needed to know an agent's certificate by its authority")
+    if options.agent_identity == CERTIFICATE and certificate is None:
+        raise ValueError("--agent-identity certificate needs --agent-certificate and --agent-key")
+    return TlsFiles(ca, certificate, key, options.agent_server_name) if ca is not None else None
 
 
 class _JsonLines(logging.Formatter):

@@ -12,8 +12,8 @@ from typing import Final
 import grpc.aio
 
 from weightrollout.api.names import LABEL_NAME
-from weightrollout.controller.agents import OPTIONS, address_of
-from weightrollout.controller.calls import AgentCallFailed, call_error
+from weightrollout.controller.agents import address_of
+from weightrollout.controller.calls import AgentCallFailed, AgentRefusedCall, call_error
 from weightrollout.controller.leader import Guard, NotLeading
 from weightrollout.controller.world import World
 from weightrollout.kube.configmaps import remove_stable
@@ -23,7 +23,6 @@ from weightrollout.kube.pods import Pod
 from weightrollout.kube.podwrites import Ours
 from weightrollout.kube.store import Store
 from weightrollout.wire.agent import agent_pb2 as pb
-from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
 
 EVERY_S: Final = 30.0
 RUNNING_S: Final = 3.0  # a swap without a WeightRollout ends soon
@@ -116,8 +115,10 @@ class Orphans:
             if pod.agent_port is None:
                 self._settled.add(pod.uid)
             return None
-        async with grpc.aio.insecure_channel(address.target, options=OPTIONS) as channel:
-            stub = AgentStub(channel)
+        access = self._world.access
+        opened = await access.open(address.target, pod.uid, pod.agent_container, None)
+        async with opened.channel:
+            stub = opened.stub
             try:
                 stream = stub.Watch(pb.WatchRequest(heartbeat_seconds=1.0), timeout=CALL_S)
                 state = await stream.read()
@@ -131,7 +132,10 @@ class Orphans:
                     request = pb.ReleaseRequest(fence=state.fence, txn=state.reservation.txn)
                     await stub.Release(request, timeout=CALL_S)
             except grpc.aio.AioRpcError as error:
-                raise call_error("Release", error) from error
+                failed = call_error("Release", error)
+                if isinstance(failed, AgentRefusedCall):
+                    failed = access.judged(pod.uid, failed)
+                raise failed from error
         self._settled.add(pod.uid)
         return state
 

@@ -14,13 +14,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
+from weightrollout.api.names import OPERATOR_ACCOUNT
 from weightrollout.clock import Clock
+from weightrollout.controller.agent_access import AgentAccess
+from weightrollout.controller.agent_tokens import Tokens
 from weightrollout.controller.leader import Guard
 from weightrollout.controller.loop import Planner
 from weightrollout.controller.probes import Probes
 from weightrollout.controller.term import Term
 from weightrollout.controller.wakeups import Wakeups
 from weightrollout.controller.world import World
+from weightrollout.engine.tls import TlsFiles, TlsReader
 from weightrollout.kube.client import Client
 from weightrollout.kube.configmaps import stable_source
 from weightrollout.kube.errors import KubeError
@@ -44,6 +48,8 @@ class Options:
     http_host: str
     http_port: int  # 0: any free one
     lease: LeaseTimes
+    account: str | None = OPERATOR_ACCOUNT  # whose tokens agents are shown; None: none
+    agent_tls: TlsFiles | None = None  # None: an agent's certificate is kept from first contact on
 
 
 class Process:
@@ -55,7 +61,17 @@ class Process:
         self._plan = plan
         self._options = options
         self._identity = f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4().hex[:8]}"
-        self._world = _world(client, clock, metrics, self._identity, self._watched, self._restored)
+        tokens = Tokens(client, options.account, clock) if options.account else None
+        files = TlsReader(options.agent_tls, "the agents") if options.agent_tls else None
+        self._world = _world(
+            client,
+            clock,
+            metrics,
+            AgentAccess(tokens, files),
+            self._identity,
+            self._watched,
+            self._restored,
+        )
         self._elector = Elector(
             KubeLease(client.beside()),
             self._identity,
@@ -98,6 +114,7 @@ class Process:
             await _cancel([elector])
             await self._elector.release()
             await self._end_term()
+            await self._world.access.close()
             await _cancel([*parts, asked])
             await self._probes.stop()
             await _cancel([wakeups])
@@ -167,6 +184,7 @@ def _world(
     client: Client,
     clock: Clock,
     metrics: Metrics,
+    access: AgentAccess,
     identity: str,
     watched: Callable[[str], None],
     restored: Callable[[], None],
@@ -186,6 +204,7 @@ def _world(
         stables=Store(client, stable_source(client), watched),
         pod_writer=PodWriter(client, clock),
         events=Events(client, clock, identity, dropped),
+        access=access,
     )
 
 

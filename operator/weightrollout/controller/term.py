@@ -31,7 +31,7 @@ class Term:
         self._world = world
         self._queue = WorkQueue(self._pass, world.clock, self._failed)
         supervisor = Supervisor(self._queue.wake)
-        self._agents = Agents(world.clock, self._queue.wake)
+        self._agents = Agents(world.clock, self._queue.wake, world.access)
         self._supervisor = supervisor
         hands = Hands(
             guard, Epochs(world.rollouts, guard), self._agents, supervisor, Reporter(world, guard)
@@ -41,7 +41,7 @@ class Term:
         self._unsubscribe: list[Callable[[], None]] = [
             world.rollouts.subscribe(self._rollout_changed),
             world.pods.subscribe(self._pod_changed),
-            world.strays.subscribe(lambda before, after: self._queue.wake(ORPHANS)),
+            world.strays.subscribe(self._stray_changed),
             world.revisions.subscribe(lambda before, after: self._fleet_changed(before or after)),
             world.stables.subscribe(lambda before, after: self._fleet_changed(before or after)),
         ]
@@ -88,6 +88,13 @@ class Term:
         for name in {pod.rollout for pod in (before, after) if pod is not None}:
             known = self._world.rollouts.get(name) is not None
             self._queue.wake(name if known else ORPHANS)
+        if before is not None and after is None:
+            self._world.access.forget(before.uid)
+
+    def _stray_changed(self, before: Pod | None, after: Pod | None) -> None:
+        self._queue.wake(ORPHANS)
+        if before is not None and after is None:
+            self._world.access.forget(before.uid)
 
     def _fleet_changed(self, record: RevisionRecord | StableRecord | None) -> None:
         if record is not None and self._world.rollouts.get(record.rollout) is not None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weightrollout.clock import Clock
+from weightrollout.controller.agent_access import AgentAccess
 from weightrollout.kube.client import Client
 from weightrollout.kube.configmaps import StableRecord
 from weightrollout.kube.events import Events
@@ -27,6 +28,7 @@ class World:
     stables: Store[StableRecord]
     pod_writer: PodWriter
     events: Events
+    access: AgentAccess
 
     @property
     def stores(self) -> tuple[Store[Any], ...]:

@@ -1,4 +1,4 @@
-"""TLS towards the engine: what the agent trusts and who it is, from files that rotate."""
+"""TLS of a caller: whom it trusts and who it is, from files that rotate."""
 
 import asyncio
 import logging
@@ -50,8 +50,10 @@ class TlsMaterial:
 class TlsReader:
     """Reads the files again when they change. Files that can't be used leave the last good in force."""
 
-    def __init__(self, files: TlsFiles) -> None:
+    def __init__(self, files: TlsFiles, towards: str = "the engine") -> None:
+        """`towards`: whom, for people."""
         self.files = files
+        self._towards = towards
         self._seen: tuple[tuple[int, int, int], ...] | None = None
         self._good: TlsMaterial | None = None
         self._why = ""
@@ -74,7 +76,7 @@ class TlsReader:
         if found != tuple(file_version(path) for path in self.files.paths):
             return  # written meanwhile: the next question reads them
         self._seen, self._good = found, material
-        log.info("TLS towards the engine: read %s", self._names())
+        log.info("TLS towards %s: read %s", self._towards, self._names())
 
     def _read(self) -> TlsMaterial:
         files = self.files
@@ -97,7 +99,7 @@ class TlsReader:
         if why != self._why:
             self._why = why
             kept = "; the earlier ones stay in force" if self._good else ""
-            log.warning("TLS towards the engine: %s%s", why, kept)
+            log.warning("TLS towards %s: %s%s", self._towards, why, kept)
 
     def _names(self) -> str:
         return ", ".join(str(path) for path in self.files.paths)

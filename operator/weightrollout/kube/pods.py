@@ -1,4 +1,4 @@
-"""What we keep of a pod: 17 small facts instead of 8 KB of JSON."""
+"""What we keep of a pod: 18 small facts instead of 8 KB of JSON."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -46,6 +46,7 @@ class Pod:
     agent_port: int | None  # None: the pod has no agent container
     gated: bool
     gate: Gate | None  # None: the condition is absent
+    agent_container: str = ""  # id of the container that runs the agent now; "": not started yet
 
     @property
     def running(self) -> bool:
@@ -85,6 +86,7 @@ def trim_pod(body: Json) -> Pod:
             each["conditionType"] == GATE_SERVING for each in spec.get("readinessGates") or ()
         ),
         gate=_gate(conditions.get(GATE_SERVING)),
+        agent_container=_agent_container(status),
     )
 
 
@@ -96,6 +98,15 @@ def _agent_port(spec: Mapping[str, Any]) -> int | None:
             }
             return int(ports.get(PORT_GRPC, DEFAULT_GRPC_PORT))
     return None
+
+
+def _agent_container(status: Mapping[str, Any]) -> str:
+    """Another one after every restart: the kubelet's word, which no neighbour of the pod can say."""
+    for kind in ("initContainerStatuses", "containerStatuses"):
+        for each in status.get(kind) or ():
+            if each["name"] == AGENT_CONTAINER:
+                return str(each.get("containerID") or "")
+    return ""
 
 
 def _gate(condition: Mapping[str, str] | None) -> Gate | None:

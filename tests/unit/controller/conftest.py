@@ -9,6 +9,7 @@ import pytest
 
 from apifront import ApiFront, api_front
 from weightrollout.clock import SystemClock
+from weightrollout.controller.agent_access import AgentAccess
 from weightrollout.controller.world import World
 from weightrollout.kube.client import Client
 from weightrollout.kube.configmaps import stable_source
@@ -84,6 +85,7 @@ def make_world(client: Client) -> World:
         stables=Store(client, stable_source(client)),
         pod_writer=PodWriter(client, clock),
         events=Events(client, clock, "test", lambda reason: None),
+        access=AgentAccess(),
     )
 
 

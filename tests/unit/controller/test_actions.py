@@ -81,7 +81,7 @@ async def scene(ground: Ground) -> AsyncIterator[Scene]:
         ground.rollout()
         pod = ground.pod("chat-0", target)
         woken: list[str] = []
-        agents = Agents(ground.world.clock, woken.append)
+        agents = Agents(ground.world.clock, woken.append, ground.world.access)
         fence = Fence("uid", 3)
         agents.sync("chat", fence, ground.world.pods_of("chat"), first=True)
         leading = [True]

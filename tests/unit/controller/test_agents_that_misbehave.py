@@ -115,7 +115,7 @@ async def test_agent_that_is_not_understood_counts_as_unreachable_and_says_why(
     async with served(double) as target:
         ground.rollout()
         pod = ground.pod("chat-0", target)
-        agents = Agents(ground.world.clock, lambda name: None)
+        agents = Agents(ground.world.clock, lambda name: None, ground.world.access)
         agents.sync("chat", Fence("uid", 3), ground.world.pods_of("chat"), first=True)
         try:
             link = agents.link("chat", pod["metadata"]["uid"])

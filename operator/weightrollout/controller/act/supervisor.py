@@ -112,6 +112,8 @@ class Supervisor:
             pass  # not ours to do any more, or nobody left to do it to
         except (AgentCallFailed, KubeError) as error:
             failure = _failure(context, work, error)
+            if isinstance(error, AgentRefusedCall):
+                _tell_refusal(context, work, error)
             if isinstance(error, AgentUnreachable) and work.doing in TAKES_OUT:
                 # It may have acted: until it has spoken again the pod counts as out by this work.
                 await _heard_again(context, work)
@@ -135,6 +137,13 @@ class Supervisor:
             )
         reason = failure.reason if failure is not None else ""
         context.world.metrics.counter(ACTIONS).labels(work.doing.value, reason).inc()
+
+
+def _tell_refusal(context: Context, work: Work, refused: AgentRefusedCall) -> None:
+    """It may have been our token: the next call needs another one then."""
+    link = context.agents.link(context.owner.name, work.pod_uid)
+    if link is not None:
+        link.refused(refused)
 
 
 async def _heard_again(context: Context, work: Work) -> None:

@@ -1,0 +1,129 @@
+"""The operator's tokens: one for each pod, good for that pod alone, renewed long before its end."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, Final
+
+import grpc
+
+from weightrollout.api.callers import TOKEN_S, audience
+from weightrollout.clock import Clock
+from weightrollout.kube.client import Client
+from weightrollout.kube.errors import KubeError
+from weightrollout.kube.tokens import request_token
+
+#: From then on a token is renewed beside the calls that go on using it.
+RENEW_S: Final = TOKEN_S / 2
+#: From then on it is not used any more.
+LAST_S: Final = TOKEN_S - 60.0
+#: One that was refused is replaced, if it is older than this: a new one would be refused, too.
+YOUNG_S: Final = 10.0
+#: TokenRequests under way; the API server signs each.
+IN_FLIGHT: Final = 8
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    text: str
+    since: float  # when it was asked for; monotonic, so that no clock of ours has to be right
+
+
+class Tokens:
+    """Of one account. Nothing is asked for before somebody is called."""
+
+    def __init__(self, client: Client, account: str, clock: Clock) -> None:
+        self._client = client.beside()
+        self._account = account
+        self._clock = clock
+        self._held: dict[str, _Held] = {}  # by pod uid
+        self._asking: dict[str, asyncio.Task[str]] = {}
+        self._slots = asyncio.Semaphore(IN_FLIGHT)
+
+    async def token(self, pod_uid: str) -> str:
+        """Raises KubeError."""
+        held = self._held.get(pod_uid)
+        age_s = self.age_s(pod_uid)
+        if held is not None and age_s < LAST_S:
+            if age_s >= RENEW_S:
+                self._renewal(pod_uid)
+            return held.text
+        return await asyncio.shield(self._renewal(pod_uid))
+
+    def age_s(self, pod_uid: str) -> float:
+        """Infinite where there is none."""
+        held = self._held.get(pod_uid)
+        return float("inf") if held is None else self._clock.monotonic() - held.since
+
+    def refused(self, pod_uid: str) -> None:
+        """By the agent: the next call brings another one."""
+        if self.age_s(pod_uid) >= YOUNG_S:
+            self._held.pop(pod_uid, None)
+
+    def forget(self, pod_uid: str) -> None:
+        self._held.pop(pod_uid, None)
+        if (asking := self._asking.pop(pod_uid, None)) is not None:
+            asking.cancel()
+
+    async def close(self) -> None:
+        asking = list(self._asking.values())
+        for task in asking:
+            task.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+
+    def _renewal(self, pod_uid: str) -> asyncio.Task[str]:
+        """The one that is under way, or a new one."""
+        task = self._asking.get(pod_uid)
+        if task is None:
+            task = asyncio.create_task(self._renew(pod_uid), name=f"token for {pod_uid}")
+            self._asking[pod_uid] = task
+            task.add_done_callback(lambda done: self._ended(pod_uid, done))
+        return task
+
+    async def _renew(self, pod_uid: str) -> str:
+        async with self._slots:
+            since = self._clock.monotonic()
+            wanted = audience(self._client.namespace, pod_uid)
+            text = await request_token(self._client, self._account, wanted, TOKEN_S)
+        self._held[pod_uid] = _Held(text, since)
+        return text
+
+    def _ended(self, pod_uid: str, task: asyncio.Task[str]) -> None:
+        if self._asking.get(pod_uid) is task:
+            del self._asking[pod_uid]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.warning("no token for the agent of pod %s: %s", pod_uid, error)
+
+
+class Bearer(grpc.AuthMetadataPlugin):
+    """Puts the pod's token on every call of a channel. gRPC does so over TLS only."""
+
+    def __init__(self, tokens: Tokens, pod_uid: str) -> None:
+        self._ask: Callable[[], Coroutine[Any, Any, str]] = lambda: tokens.token(pod_uid)
+        self._loop = asyncio.get_running_loop()
+
+    def __call__(
+        self, context: grpc.AuthMetadataContext, callback: grpc.AuthMetadataPluginCallback
+    ) -> None:
+        """In a thread of gRPC's."""
+        asking = self._ask()
+        try:
+            asked = asyncio.run_coroutine_threadsafe(asking, self._loop)
+        except RuntimeError as closed:  # the process ends
+            asking.close()
+            callback((), closed)
+            return
+        asked.add_done_callback(lambda done: _answer(callback, done))
+
+
+def _answer(callback: grpc.AuthMetadataPluginCallback, done: "Future[str]") -> None:
+    try:
+        callback((("authorization", f"Bearer {done.result()}"),), None)
+    except KubeError as error:
+        callback((), error)
+    except Exception as error:  # gRPC would wait for ever
+        callback((), error)
