@@ -30,6 +30,7 @@ class ApiFront:
         self.objects: dict[str, Json] = {}
         self.requests: list[tuple[str, str]] = []
         self.fault: Fault | None = None
+        self.issue: Callable[[str, str], str] | None = None  # TokenRequest: account, audience
         self.url = ""
         self.version = 100
         self._streams: dict[str, set[asyncio.Queue[Json | bytes | None]]] = {}
@@ -83,6 +84,8 @@ class ApiFront:
         match request.method:
             case "GET":
                 return await self._watch(request) if watching else self._get(request)
+            case "POST" if request.path.endswith("/token"):
+                return self._token(request.path, await request.json())
             case "POST":
                 return self._create(request.path, await request.json())
             case "PUT" | "PATCH":
@@ -113,6 +116,13 @@ class ApiFront:
         if path in self.objects:
             return refusal(409, "AlreadyExists")
         return web.json_response(self._store(path, body, "ADDED"), status=201)
+
+    def _token(self, path: str, body: Json) -> web.Response:
+        if self.issue is None:
+            return refusal(403, "Forbidden")
+        [audience] = body["spec"]["audiences"]
+        token = self.issue(path.split("/")[-2], audience)
+        return web.json_response({"status": {"token": token}}, status=201)
 
     def _change(self, request: web.Request, body: Json) -> web.Response:
         path = request.path.removesuffix("/status")

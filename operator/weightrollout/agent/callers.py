@@ -49,12 +49,11 @@ class Callers(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]  # generic 
         self._rules = tokens.Rules(ours, frozenset(access.accounts))
         self._credentials = _credentials(access)
 
-    def listen(self, server: grpc.aio.Server, address: str) -> None:
-        """Without TLS only where nobody is asked who they are, which main allows on loopback alone."""
+    def listen(self, server: grpc.aio.Server, address: str) -> int:
+        """The port. Without TLS only where nobody is asked who they are, which main allows on loopback alone."""
         if self._credentials is None:
-            server.add_insecure_port(address)
-        else:
-            server.add_secure_port(address, self._credentials)
+            return server.add_insecure_port(address)
+        return server.add_secure_port(address, self._credentials)
 
     async def run(self) -> None:
         """Never returns: keeps the cluster's keys fresh."""
