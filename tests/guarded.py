@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 import grpc.aio
@@ -103,8 +103,8 @@ async def answer_to(target: str, token: str | None) -> tuple[grpc.StatusCode, st
 
 def refusal_of(error: grpc.aio.AioRpcError) -> tuple[str, str]:
     """Reason and message."""
-    for key, value in error.trailing_metadata() or ():
-        if key == REFUSAL_KEY:
+    for key, value in cast("Iterable[tuple[str, str | bytes]]", error.trailing_metadata() or ()):
+        if key == REFUSAL_KEY and isinstance(value, bytes):
             said = pb.Refusal.FromString(value)
             return said.reason, said.message
     raise AssertionError(f"not refused: {error.code()}: {error.details()}") from error

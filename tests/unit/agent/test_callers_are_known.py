@@ -67,6 +67,7 @@ async def test_without_tls_nobody_gets_as_far_as_a_token(target: str, issuer: Is
         hello: Any = channel.unary_unary(
             "/weightrollout.agent.v1.Agent/Hello",
             request_serializer=pb.HelloRequest.SerializeToString,
+            response_deserializer=pb.AgentState.FromString,
         )
         with pytest.raises(grpc.aio.AioRpcError) as error:
             await hello(HELLO, timeout=5, metadata=bearer(issuer.token()))

@@ -11,6 +11,7 @@ import pytest
 
 from guarded import access_by_file, answer_to, guarded
 from issuing import NAMESPACE, OPERATOR, POD_UID, Issuer, Key, KeyFront, key_front
+from laterclock import LaterClock
 from localcluster.waiting import eventually
 from weightrollout.agent import cluster_keys
 from weightrollout.agent.caller_flags import CallerAccess
@@ -18,20 +19,9 @@ from weightrollout.agent.cluster_keys import ClusterKeys, KeyServer
 from weightrollout.agent.reasons import Refused
 from weightrollout.api import names
 from weightrollout.api.callers import CallerReason
-from weightrollout.clock import SystemClock
 
 SOON = 20.0
 OK = grpc.StatusCode.OK
-
-
-class LaterClock(SystemClock):
-    """Runs as fast as ours, and is put forward."""
-
-    def __init__(self) -> None:
-        self.ahead_s = 0.0
-
-    def monotonic(self) -> float:
-        return super().monotonic() + self.ahead_s
 
 
 @dataclass

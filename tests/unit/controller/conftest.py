@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 
 from apifront import ApiFront, api_front
+from issuing import Issuer
+from laterclock import LaterClock
+from weightrollout.api.names import OPERATOR_ACCOUNT
 from weightrollout.clock import SystemClock
 from weightrollout.controller.agent_access import AgentAccess
+from weightrollout.controller.agent_tokens import Tokens
 from weightrollout.controller.world import World
 from weightrollout.kube.client import Client
 from weightrollout.kube.configmaps import stable_source
@@ -97,3 +101,27 @@ async def ground(tmp_path: Path) -> AsyncIterator[Ground]:
         for store in (world.pods, world.strays, world.revisions, world.stables):
             store.synced.set()
         yield Ground(front, world)
+
+
+@pytest.fixture
+def issuer() -> Issuer:
+    return Issuer()
+
+
+@pytest.fixture
+def clock() -> LaterClock:
+    return LaterClock()
+
+
+@pytest.fixture
+async def front(tmp_path: Path, issuer: Issuer) -> AsyncIterator[tuple[ApiFront, Client]]:
+    async with api_front(tmp_path) as (found, client):
+        found.issue = issuer.issue
+        yield found, client
+
+
+@pytest.fixture
+async def tokens(front: tuple[ApiFront, Client], clock: LaterClock) -> AsyncIterator[Tokens]:
+    found = Tokens(front[1], OPERATOR_ACCOUNT, clock)
+    yield found
+    await found.close()
