@@ -50,6 +50,13 @@ def inject(
     gate: Annotated[
         bool, typer.Option("--gate", help="Add the readiness gate, for an immediate take-out.")
     ] = False,
+    operator_account: Annotated[
+        str | None,
+        typer.Option(
+            help="Who may call the agent. Default: the chart's account in the pod's namespace.",
+            metavar="system:serviceaccount:NAMESPACE:NAME",
+        ),
+    ] = None,
     agent_arg: Annotated[
         list[str] | None, typer.Option(help="One more argument of the agent. Repeatable.")
     ] = None,
@@ -100,6 +107,7 @@ def inject(
                 checkpoint_bytes=_bytes(size, uri),
                 folder=_folder_in_pods(uri),
                 gate=gate,
+                operator_account=operator_account,
                 agent_args=tuple(agent_arg or ()),
                 agent_mounts=tuple(_mount(each) for each in agent_mount or ()),
                 acknowledge_exposed=acknowledge,

@@ -8,7 +8,7 @@ could not be known. Never reads a file, asks a cluster or changes what it was gi
     pod         one pod template: all edits, in order
     engine      which container is the engine, and how vLLM is started in it
     doors       the engine's probes and preStop hook, where the agent answers them
-    ours        our two containers and four volumes
+    ours        our two containers and five volumes
     sizes       quantities, and how much staging takes
     edits       changes that can be taken back, from a record in the object itself
 

@@ -1,9 +1,9 @@
-"""What injection brings into a pod: two containers, four volumes, a probe."""
+"""What injection brings into a pod: two containers, five volumes, a probe."""
 
 from dataclasses import dataclass
 from typing import Final
 
-from weightrollout.api import names
+from weightrollout.api import callers, names
 from weightrollout.cli.inject import sizes
 from weightrollout.cli.inject.engine import Access
 from weightrollout.cli.inject.report import Json, Options, Staging
@@ -42,6 +42,15 @@ class Place:
 POD_IP: Final = "WEIGHTROLLOUT_POD_IP"
 #: All of them, with commas.
 POD_IPS: Final = "WEIGHTROLLOUT_POD_IPS"
+CLUSTER_TOKEN_S: Final = 3600
+#: What else the agent is told of its pod.
+IDENTITY: Final = (
+    (names.ENV_POD_NAMESPACE, "metadata.namespace"),
+    (names.ENV_POD_NAME, "metadata.name"),
+    (names.ENV_POD_UID, "metadata.uid"),
+)
+#: Of the operator in the pod's own namespace, which a manifest need not name.
+USUAL_ACCOUNT: Final = callers.account(f"$({names.ENV_POD_NAMESPACE})", names.OPERATOR_ACCOUNT)
 
 
 def volumes(rollout: str, options: Options) -> list[Json]:
@@ -56,6 +65,18 @@ def volumes(rollout: str, options: Options) -> list[Json]:
             "configMap": {"name": names.stable_configmap(rollout), "optional": True},
         },
         {"name": names.VOLUME_PLUGIN, "emptyDir": {}},
+        {"name": names.VOLUME_CLUSTER, "projected": {"sources": cluster_credentials()}},
+    ]
+
+
+def cluster_credentials() -> list[Json]:
+    """The pod's own token and the API server's authority: the agent reads the cluster's public keys with
+    them, also where the pod mounts no token otherwise."""
+    token = {"path": names.CLUSTER_TOKEN, "expirationSeconds": CLUSTER_TOKEN_S}
+    items = [{"key": "ca.crt", "path": names.CLUSTER_CA}]
+    return [
+        {"serviceAccountToken": token},
+        {"configMap": {"name": "kube-root-ca.crt", "items": items}},
     ]
 
 
@@ -101,6 +122,7 @@ def agent_container(place: Place) -> Json:
             f"--staging={names.MOUNT_STAGING}",
             f"--handover={names.MOUNT_HANDOVER}",
             f"--stable={names.MOUNT_STABLE}",
+            *_callers(place.options),
             *place.options.agent_args,
         ],
         "env": _environment(place),
@@ -114,6 +136,7 @@ def agent_container(place: Place) -> Json:
             {"name": names.VOLUME_STAGING, "mountPath": names.MOUNT_STAGING},
             {"name": names.VOLUME_HANDOVER, "mountPath": names.MOUNT_HANDOVER},
             {"name": names.VOLUME_STABLE, "mountPath": names.MOUNT_STABLE, "readOnly": True},
+            {"name": names.VOLUME_CLUSTER, "mountPath": names.MOUNT_CLUSTER, "readOnly": True},
             *place.mounts,
         ],
     }
@@ -149,10 +172,15 @@ def _restricted(place: Place) -> Json:
     }
 
 
+def _callers(options: Options) -> list[str]:
+    """Who may call. Whoever says it by certificates says so alone, but where an account is named, too."""
+    by_certificate = any(each.startswith("--client-name") for each in options.agent_args)
+    if options.operator_account is None and by_certificate:
+        return []
+    return [f"--operator-account={options.operator_account or USUAL_ACCOUNT}"]
+
+
 def _environment(place: Place) -> list[Json]:
-    fields = {POD_IP: "status.podIP", POD_IPS: "status.podIPs"}
-    addresses = (
-        {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
-        for name, path in fields.items()
-    )
-    return [*addresses, *place.environment]
+    fields = ((POD_IP, "status.podIP"), (POD_IPS, "status.podIPs"), *IDENTITY)
+    ours = [{"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}} for name, path in fields]
+    return [*ours, *place.environment]

@@ -21,6 +21,7 @@ VOLUMES: Final = (
     names.VOLUME_HANDOVER,
     names.VOLUME_STABLE,
     names.VOLUME_PLUGIN,
+    names.VOLUME_CLUSTER,
 )
 CONTAINERS: Final = (names.AGENT_CONTAINER, names.PLUGIN_CONTAINER)
 

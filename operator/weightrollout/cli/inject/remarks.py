@@ -24,12 +24,6 @@ def add_lost(report: Report, lost: list[str]) -> None:
 
 
 def _about_this_release(report: Report, container: Json, place: Place) -> None:
-    report.could_not_know(
-        Reason.LOOPBACK_ONLY,
-        "the agent of this release does not authenticate callers, and so does not start where its"
-        " pod has an address other than loopback",
-        "docs/limits.md, Access: fit for the test ground, not yet for a cluster",
-    )
     if place.access.loopback:
         report.could_not_know(
             Reason.ENGINE_ON_LOOPBACK,

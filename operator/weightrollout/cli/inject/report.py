@@ -27,6 +27,7 @@ class Options:
     checkpoint_bytes: int | None = None
     folder: str = ""
     gate: bool = False
+    operator_account: str | None = None  # None: the chart's, in the pod's namespace
     agent_args: tuple[str, ...] = ()
     agent_mounts: tuple[tuple[str, str], ...] = ()
     acknowledge_exposed: bool = False
@@ -54,7 +55,6 @@ class Reason(StrEnum):
     RECORD_UNREADABLE = "RecordUnreadable"
     MALFORMED = "Malformed"
     # could not be known, or is not in this release
-    LOOPBACK_ONLY = "LoopbackOnly"
     CONTROL_PORT_EXPOSED = "ControlPortExposed"
     ENGINE_ON_LOOPBACK = "EngineOnLoopback"
     PROBE_LEFT = "ProbeLeft"

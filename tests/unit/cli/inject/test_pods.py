@@ -17,7 +17,7 @@ from injecting import (
     taken_back,
 )
 from weightrollout.agent.http import HttpDoor
-from weightrollout.agent.main import BadFlag, check, parse
+from weightrollout.agent.main import check, parse
 from weightrollout.agent.service import Desk
 from weightrollout.api import names
 from weightrollout.cli.inject.report import Options, Reason, Staging
@@ -28,8 +28,28 @@ def agent_of(workload: Json) -> Json:
     return named(pod_spec(workload)["initContainers"], names.AGENT_CONTAINER)
 
 
+def told_to(container: Json, pod_ip: str = "127.0.0.5") -> dict[str, str]:
+    """By the downward API."""
+    fields = {
+        "status.podIP": pod_ip,
+        "status.podIPs": pod_ip,
+        "metadata.namespace": "serving",
+        "metadata.name": "chat-0",
+        "metadata.uid": "uid-of-the-pod",
+    }
+    return {
+        each["name"]: fields[each["valueFrom"]["fieldRef"]["fieldPath"]]
+        for each in container["env"]
+        if "fieldRef" in each.get("valueFrom", {})
+    }
+
+
 def flags_of(container: Json, pod_ip: str = "127.0.0.5") -> list[str]:
-    return [each.replace("$(WEIGHTROLLOUT_POD_IP)", pod_ip) for each in container["args"]]
+    """As the kubelet expands them."""
+    flags = list(container["args"])
+    for name, value in told_to(container, pod_ip).items():
+        flags = [each.replace(f"$({name})", value) for each in flags]
+    return flags
 
 
 def reasons(workload: Json, options: Options | None = None) -> set[Reason]:
@@ -44,11 +64,34 @@ def test_the_agent_takes_every_flag_that_it_is_given() -> None:
     assert settings.stable == Path(names.MOUNT_STABLE)
 
 
-def test_the_note_on_loopback_stands_as_long_as_the_agent_listens_nowhere_else() -> None:
-    settings = parse(flags_of(agent_of(injected(deployment())), pod_ip="10.0.0.5"))
-    with pytest.raises(BadFlag, match="loopback only"):
-        check(settings)
-    assert Reason.LOOPBACK_ONLY in reasons(deployment())
+def test_the_agent_may_listen_on_the_pods_address_because_it_asks_who_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = agent_of(injected(deployment()))
+    for name, value in told_to(agent).items():
+        monkeypatch.setenv(name, value)
+    flags = flags_of(agent, pod_ip="10.0.0.5")
+    here = (f"--staging={tmp_path}", f"--handover={tmp_path}", "--jwks=/keys.json")
+    settings = parse([*flags, *here])
+    check(settings)
+    assert settings.callers.accounts == ("system:serviceaccount:serving:weightrollout-operator",)
+    assert settings.callers.pod_namespace == "serving"
+    assert settings.callers.pod_uid == "uid-of-the-pod"
+    assert str(settings.callers.cluster) == names.MOUNT_CLUSTER
+
+
+@pytest.mark.parametrize(
+    ("options", "accounts"),
+    [
+        ({"operator_account": "system:serviceaccount:ops:me"}, ("system:serviceaccount:ops:me",)),
+        ({"agent_args": ("--client-name=operator",)}, ()),
+    ],
+)
+def test_another_account_may_call_and_certificates_may_do_without(
+    options: dict[str, Any], accounts: tuple[str, ...]
+) -> None:
+    flags = flags_of(agent_of(injected(deployment(), Options(IMAGE, **options))))
+    assert parse(flags).callers.accounts == accounts
 
 
 def test_no_probe_or_hook_asks_the_agent_for_what_it_does_not_serve() -> None:
