@@ -97,7 +97,7 @@ def test_nobody_is_given_a_wildcard(name: str) -> None:
         assert not any("*" in text for texts in rule.values() for text in texts), rule
 
 
-def test_lease_and_schema_that_the_rights_name_are_those_of_the_operator() -> None:
+def test_what_the_rights_name_is_the_operators_own() -> None:
     named = {
         rule["resources"][0]: rule["resourceNames"]
         for rule in (*rbac.NAMESPACED, *rbac.CLUSTER_WIDE)
@@ -105,7 +105,31 @@ def test_lease_and_schema_that_the_rights_name_are_those_of_the_operator() -> No
     }
 
     crd = f"{names.PLURAL}.{names.GROUP}"
-    assert named == {"leases": [LEASE_NAME], "customresourcedefinitions": [crd]}
+    assert named == {
+        "leases": [LEASE_NAME],
+        "customresourcedefinitions": [crd],
+        "serviceaccounts/token": [names.OPERATOR_ACCOUNT],
+    }
+
+
+@every_set
+def test_operator_asks_for_tokens_of_the_account_that_it_runs_as(name: str) -> None:
+    objects = rendered(SETS[name])
+    account = one(objects, "ServiceAccount")["metadata"]["name"]
+
+    assert account == names.OPERATOR_ACCOUNT
+    assert one(objects, "Deployment")["spec"]["template"]["spec"]["serviceAccountName"] == account
+    assert f"--service-account={account}" in container(objects)["args"]
+
+
+def test_certificates_are_read_where_they_are_mounted() -> None:
+    objects = rendered(EVERYTHING)
+    (mount,) = container(objects)["volumeMounts"]
+    (volume,) = one(objects, "Deployment")["spec"]["template"]["spec"]["volumes"]
+    assert (mount["name"], mount["readOnly"]) == (volume["name"], True)
+    paths = dict(each.partition("=")[::2] for each in container(objects)["args"])
+    for flag in ("--agent-ca", "--agent-certificate", "--agent-key"):
+        assert paths[flag].startswith(f"{mount['mountPath']}/")
 
 
 @every_set
