@@ -88,8 +88,12 @@ class KeyServer:
             raise KeysUnreadable(f"{self.where}: {error!r}") from error
 
     def _credentials(self) -> tuple[ssl.SSLContext, str]:
-        context = ssl.create_default_context(cafile=str(self._folder / names.CLUSTER_CA))
-        return context, (self._folder / names.CLUSTER_TOKEN).read_text().strip()
+        try:
+            context = ssl.create_default_context(cafile=str(self._folder / names.CLUSTER_CA))
+            return context, (self._folder / names.CLUSTER_TOKEN).read_text().strip()
+        except (OSError, ValueError) as error:
+            files = f"{names.CLUSTER_CA} and {names.CLUSTER_TOKEN} in {self._folder}"
+            raise KeysUnreadable(f"{files} (--cluster-credentials): {error}") from error
 
     async def _issuer(self, session: aiohttp.ClientSession) -> str:
         if not self.where.endswith(JWKS_PATH):

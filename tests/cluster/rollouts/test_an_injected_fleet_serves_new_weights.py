@@ -3,9 +3,8 @@
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from fleet import plain
+from fleet.injected import inject, injected_fleet
 from fleet.manifests import ENGINE_HTTP, weight_rollout
 from fleet.operator_process import OperatorProcess
 from fleet.traffic import Traffic
@@ -14,21 +13,10 @@ from localcluster.router import ReadyPods
 from localcluster.virtual_node import VirtualNode
 from localcluster.waiting import eventually
 from weightrollout.api import names
-from weightrollout.cli.inject import documents
-from weightrollout.cli.main import app
 
 Json = dict[str, Any]
 
 REPLICAS = 2
-
-
-def inject(workload: Json, *arguments: str) -> Json:
-    """Through the command, and so through YAML."""
-    run = ["inject", "-f", "-", "--agent-image", "weightrollout-agent", *arguments]
-    done = CliRunner().invoke(app, run, input=documents.write([workload]))
-    assert done.exit_code == 0, done.stderr
-    [found] = documents.read(done.stdout)
-    return dict(found)
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +27,7 @@ async def injected(
     written: dict[str, Any],
 ) -> Json:
     """The plain fleet, injected; its pods are Ready."""
-    before = plain.stateful_set("chat", written["a"].folder, REPLICAS, machine.selector)
-    known = "--acknowledge-exposed-control-port"  # its engines listen on the pods' addresses
-    after = inject(before, "--gate", "--staging", "memory", "--uri", written["a"].uri, known)
-    await world.apply(after)
-    await world.until_ready("chat", REPLICAS, 90)
-    return after
+    return await injected_fleet(world, written["a"].folder, machine.selector)
 
 
 async def test_its_pods_change_their_answers_and_no_request_fails(

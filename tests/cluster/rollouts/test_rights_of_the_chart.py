@@ -11,15 +11,18 @@ import pytest
 from apiproxy.faults import Call, Refuse
 from apiproxy.proxy import ApiProxy, api_proxy
 from fleet import rbac
-from fleet.manifests import FleetSpec, weight_rollout
+from fleet.injected import injected_fleet
+from fleet.manifests import weight_rollout
 from fleet.operator_process import OperatorProcess
 from fleet.world import World
 from localcluster.kubeconfig import read_kubeconfig
+from localcluster.virtual_node import VirtualNode
 from localcluster.waiting import eventually
 from weightrollout.api import names
 from weightrollout.rollout.prune import HISTORY
 
 DONE_S: Final = 90.0
+Json = dict[str, Any]
 Right = tuple[str, str, str]  # API group, resource with its subresource, verb
 
 #: Of an object's path: group and version, then what lies in a namespace or belongs to none.
@@ -48,11 +51,19 @@ async def operator(world: World, proxy: ApiProxy) -> AsyncIterator[OperatorProce
     await process.stop()
 
 
+@pytest.fixture(scope="module")
+async def fleet(
+    world: World, machine: VirtualNode, operator: OperatorProcess, written: dict[str, Any]
+) -> Json:
+    """Its agents ask who calls, so that tokens are needed."""
+    return await injected_fleet(world, written["a"].folder, machine.selector)
+
+
 async def test_every_right_is_used_and_no_other_is_asked_for(
     world: World,
     proxy: ApiProxy,
     operator: OperatorProcess,
-    fleet: FleetSpec,
+    fleet: Json,
     written: dict[str, Any],
 ) -> None:
     for version in ("b", "c"):

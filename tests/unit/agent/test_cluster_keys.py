@@ -141,6 +141,14 @@ async def test_api_server_that_the_mounted_authority_does_not_know_is_not_believ
     assert ground.front.reads == 0
 
 
+@pytest.mark.parametrize("missing", [names.CLUSTER_CA, names.CLUSTER_TOKEN])
+async def test_credentials_that_are_not_mounted_are_named(ground: Ground, missing: str) -> None:
+    (ground.access.cluster / missing).unlink()
+    keys = ClusterKeys(KeyServer(ground.front.url, ground.access.cluster), ground.clock)
+    with pytest.raises(Refused, match=f"in {ground.access.cluster}"):
+        await keys.key("key-1")
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"keys": []}', '{"keys": [{"kty": "oct"}]}'])
 async def test_file_without_keys_keeps_everybody_out_and_says_which(
     tmp_path: Path, text: str

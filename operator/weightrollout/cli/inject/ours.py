@@ -177,7 +177,10 @@ def _callers(options: Options) -> list[str]:
     by_certificate = any(each.startswith("--client-name") for each in options.agent_args)
     if options.operator_account is None and by_certificate:
         return []
-    return [f"--operator-account={options.operator_account or USUAL_ACCOUNT}"]
+    return [
+        f"--operator-account={options.operator_account or USUAL_ACCOUNT}",
+        f"--cluster-credentials={names.MOUNT_CLUSTER}",
+    ]
 
 
 def _environment(place: Place) -> list[Json]:
