@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from weightrollout.agent.reasons import IncompatibleReason
+from weightrollout.api.callers import CallerReason, NotTrusted
 from weightrollout.api.conditions import StalledReason
 from weightrollout.api.generate import drifted
 from weightrollout.api.reasons import HoldReason, RejectReason
@@ -72,6 +73,12 @@ def test_no_paper_names_a_folder_of_somebodys_machine(paper: Path) -> None:
 def test_links_between_papers_lead_somewhere(paper: Path) -> None:
     targets = LINK.findall(paper.read_text())
     assert [each for each in targets if not (paper.parent / each).exists()] == []
+
+
+@pytest.mark.parametrize("reason", [*CallerReason, *NotTrusted])
+def test_every_reason_not_to_be_let_in_has_its_line_in_authentication(reason: StrEnum) -> None:
+    paper = (ROOT / "docs" / "authentication.md").read_text()
+    assert re.search(rf"^\| `{reason}` \|", paper, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

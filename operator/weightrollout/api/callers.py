@@ -26,6 +26,14 @@ class CallerReason(StrEnum):
     KEYS_UNREACHABLE = "ClusterKeysUnreachable"  # nobody can be known yet; it mends itself
 
 
+class NotTrusted(StrEnum):
+    """Why the operator sends an agent nothing. Told in docs/authentication.md."""
+
+    CERTIFICATE_CHANGED = "AgentCertificateChanged"
+    WITHOUT_TLS = "AgentWithoutTls"
+    TLS_FAILED = "AgentTls"
+
+
 def audience(namespace: str, pod_uid: str) -> str:
     """Of a token that opens the agent of this one pod."""
     return f"{GROUP}/agent/{namespace}/{pod_uid}"

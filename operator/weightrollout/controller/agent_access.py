@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import grpc
 import grpc.aio
 
-from weightrollout.api.callers import AGENT_TLS_NAME, TOKEN_S, CallerReason
+from weightrollout.api.callers import AGENT_TLS_NAME, TOKEN_S, CallerReason, NotTrusted
 from weightrollout.controller.agent_tokens import Bearer, Tokens
 from weightrollout.controller.calls import AgentRefusedCall, AgentUnreachable
 from weightrollout.engine.errors import EngineUnreachable
@@ -86,7 +86,7 @@ class AgentAccess:
             pin = self._pins[pod_uid] = Pin(container, shown)
         elif not is_loopback(target):
             raise AgentUnreachable(
-                f"AgentWithoutTls: the agent at {target} speaks without TLS: start it with"
+                f"{NotTrusted.WITHOUT_TLS}: the agent at {target} speaks without TLS: start it with"
                 " --operator-account (inject does), it must know who calls"
             )
         else:
@@ -108,7 +108,7 @@ class AgentAccess:
         try:
             material = self._files.current()
         except EngineUnreachable as unusable:
-            raise AgentUnreachable(f"AgentTls: {unusable}") from unusable
+            raise AgentUnreachable(f"{NotTrusted.TLS_FAILED}: {unusable}") from unusable
         name = self._files.files.server_name
         options = (("grpc.ssl_target_name_override", name),) if name else ()
         return self._kept(before, material.generation) or self._secured(
@@ -122,7 +122,10 @@ class AgentAccess:
         age_s = self._tokens.age_s(pod_uid)
         self._tokens.refused(pod_uid)
         if refused.reason == CallerReason.TOKEN_EXPIRED and age_s < TOKEN_S:
-            told = f"{refused}; it was made {age_s:.0f} s ago for {TOKEN_S} s: the clock of that node or of the API server's is wrong"
+            told = (
+                f"{refused}; it was made {age_s:.0f} s ago for {TOKEN_S} s: the clock of that node or"
+                " of the API server's is wrong"
+            )
             return AgentRefusedCall(CallerReason.CLOCK_SKEW, told, refused.epoch)
         return refused
 
@@ -169,13 +172,15 @@ async def certificate_of(target: str) -> str | None:
     except ssl.SSLError as error:
         if error.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
             return None
-        raise AgentUnreachable(f"AgentTls: {target}: {error.reason or error}") from error
+        raise AgentUnreachable(
+            f"{NotTrusted.TLS_FAILED}: {target}: {error.reason or error}"
+        ) from error
     except TimeoutError as late:
         raise AgentUnreachable(f"{target} does not answer within {CONTACT_S:g} s") from late
     except OSError as error:
         raise AgentUnreachable(f"{target}: {error.strerror or error}") from error
     if not shown:
-        raise AgentUnreachable(f"AgentTls: {target} shows no certificate")
+        raise AgentUnreachable(f"{NotTrusted.TLS_FAILED}: {target} shows no certificate")
     return ssl.DER_cert_to_PEM_cert(shown)
 
 
@@ -193,7 +198,7 @@ def fingerprint(pem: str) -> str:
 def _changed(pin: Pin, shown: str | None) -> str:
     now = fingerprint(shown) if shown is not None else "none"
     return (
-        f"AgentCertificateChanged: it was {fingerprint(pin.pem)} and is {now}, though the agent's"
+        f"{NotTrusted.CERTIFICATE_CHANGED}: it was {fingerprint(pin.pem)} and is {now}, though the agent's"
         " container did not start again: this may be somebody else"
     )
 
