@@ -8,7 +8,8 @@ from issuing import POD_UID
 from localcluster.waiting import eventually
 from weightrollout.clock import SystemClock
 from weightrollout.controller.agent_access import AgentAccess
-from weightrollout.controller.agents import Address, AgentLink, Way
+from weightrollout.controller.agent_line import Line
+from weightrollout.controller.agents import Address, AgentLink
 from weightrollout.controller.leader import Fence
 from weightrollout.rollout.fleet import AgentFault, AgentView
 
@@ -21,7 +22,8 @@ async def linked(
     target: str, access: AgentAccess, container: str = "c-1"
 ) -> AsyncIterator[AgentLink]:
     address = Address("chat-0", POD_UID, target)
-    link = AgentLink(address, FENCE, SystemClock(), True, lambda: None, Way(access, container))
+    line = Line(access, target, POD_UID, container)
+    link = AgentLink(address, FENCE, SystemClock(), True, lambda: None, line)
     try:
         yield link
     finally:

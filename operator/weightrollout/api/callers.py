@@ -27,11 +27,12 @@ class CallerReason(StrEnum):
 
 
 class NotTrusted(StrEnum):
-    """Why the operator sends an agent nothing. Told in docs/authentication.md."""
+    """Why the operator does not call an agent. Told in docs/authentication.md."""
 
     CERTIFICATE_CHANGED = "AgentCertificateChanged"
     WITHOUT_TLS = "AgentWithoutTls"
     TLS_FAILED = "AgentTls"
+    NO_TOKEN = "NoToken"
 
 
 def audience(namespace: str, pod_uid: str) -> str:

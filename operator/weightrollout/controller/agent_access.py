@@ -22,6 +22,7 @@ from weightrollout.controller.agent_tokens import Bearer, Tokens
 from weightrollout.controller.calls import AgentRefusedCall, AgentUnreachable
 from weightrollout.engine.errors import EngineUnreachable
 from weightrollout.engine.tls import TlsReader
+from weightrollout.kube.errors import KubeError
 from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     )  # exists for the checker only
 
 CONTACT_S: Final = 2.0
-#: Streams of a channel that was replaced may run on for so long.
-RETIRE_S: Final = 3600.0
 PLAIN: Final = "plain"
 
 OPTIONS: Final = (
@@ -98,6 +97,18 @@ class AgentAccess:
         return self._kept(before, pin) or self._secured(
             (target, pod_uid), pin, credentials, options
         )
+
+    async def prepared(self, pod_uid: str, opened: Opened) -> None:
+        """A token is there: a large fleet waits for its own here, and not in the deadline of its first call.
+
+        Raises AgentUnreachable.
+        """
+        if self._tokens is None or opened.how == PLAIN:
+            return
+        try:
+            await self._tokens.token(pod_uid)
+        except KubeError as error:
+            raise AgentUnreachable(f"{NotTrusted.NO_TOKEN}: {error}") from error
 
     def renewed(self, target: str, pod_uid: str, before: Opened | None) -> Opened:
         """`before`, but where the operator's files have changed. Raises AgentUnreachable."""

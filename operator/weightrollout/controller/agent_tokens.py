@@ -43,6 +43,7 @@ class Tokens:
         self._held: dict[str, _Held] = {}  # by pod uid
         self._asking: dict[str, asyncio.Task[str]] = {}
         self._slots = asyncio.Semaphore(IN_FLIGHT)
+        self._why = ""  # the last one was not given
 
     async def token(self, pod_uid: str) -> str:
         """Raises KubeError."""
@@ -95,8 +96,11 @@ class Tokens:
     def _ended(self, pod_uid: str, task: asyncio.Task[str]) -> None:
         if self._asking.get(pod_uid) is task:
             del self._asking[pod_uid]
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.warning("no token for the agent of pod %s: %s", pod_uid, error)
+        error = None if task.cancelled() else task.exception()
+        why = "" if error is None else str(error)
+        if why and why != self._why:
+            log.warning("no token for the agent of pod %s: %s", pod_uid, why)
+        self._why = why
 
 
 class Bearer(grpc.AuthMetadataPlugin):

@@ -16,7 +16,8 @@ import grpc.aio
 
 from weightrollout import __version__
 from weightrollout.clock import Clock
-from weightrollout.controller.agent_access import CONTACT_S, RETIRE_S, AgentAccess, Opened
+from weightrollout.controller.agent_access import CONTACT_S, AgentAccess
+from weightrollout.controller.agent_line import Line
 from weightrollout.controller.agent_view import NotUnderstood, agent_view
 from weightrollout.controller.calls import (
     AgentRefusedCall,
@@ -50,14 +51,6 @@ class Address:
     target: str  # host:port
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
-    """How to reach it. `container`: id of the one that the agent runs in, "" if not known."""
-
-    access: AgentAccess
-    container: str = ""
-
-
 class AgentLink:
     """One agent. `on_change` is called after every message and every loss."""
 
@@ -68,7 +61,7 @@ class AgentLink:
         clock: Clock,
         expected: bool,
         on_change: Callable[[], None],
-        way: Way,
+        line: Line,
         *,
         quiet: bool = False,
     ) -> None:
@@ -89,18 +82,13 @@ class AgentLink:
         self._on_change = on_change
         self._patient_until = 0.0 if expected else clock.monotonic() + YOUNG_S
         self._told = asyncio.Event()  # replaced at every change; for `until`
-        self._way = way
-        self._opened: Opened | None = None
-        self._suspect = False  # it did not answer: who is there now?
-        self._retired: set[asyncio.Task[None]] = set()
+        self._line = line
         self._task = self._start()
 
     @property
     def stub(self) -> "AgentAsyncStub":
-        """For one call: the next one may be made with other certificates. Raises AgentUnreachable."""
-        address = self.address
-        fresh = self._way.access.renewed(address.target, address.pod_uid, self._opened)
-        return self._use(fresh).stub
+        """For one call. Raises AgentUnreachable."""
+        return self._line.stub
 
     def staged(self, ended: StagingView) -> None:
         """How a Stage call of ours ended. The agent shows a staging only while it runs, and a scout's
@@ -124,17 +112,14 @@ class AgentLink:
             self._task = self._start()
 
     def set_container(self, container: str) -> None:
-        """The agent was started again: so it may show another certificate, and speaks at once."""
-        if container != self._way.container:
-            self._way = replace(self._way, container=container)
-            self._suspect = True
-            if not isinstance(self.seen, AgentView):
-                self._task.cancel()
-                self._task = self._start()
+        """The agent was started again: it speaks at once."""
+        if self._line.moved_to(container) and not isinstance(self.seen, AgentView):
+            self._task.cancel()
+            self._task = self._start()
 
     def refused(self, refused: AgentRefusedCall) -> None:
         """A call of ours beside this link was."""
-        self._way.access.judged(self.address.pod_uid, refused)
+        self._line.judged(refused)
 
     async def until(self, fact: Callable[[AgentView], bool], deadline_s: float) -> bool:
         """Whether the agent's own report shows `fact` within the deadline."""
@@ -160,11 +145,8 @@ class AgentLink:
 
     async def close(self) -> None:
         self._task.cancel()
-        for task in self._retired:
-            task.cancel()
-        await asyncio.gather(self._task, *self._retired, return_exceptions=True)
-        if self._opened is not None:
-            await self._opened.channel.close(None)
+        await asyncio.gather(self._task, return_exceptions=True)
+        await self._line.close()
 
     def _start(self) -> asyncio.Task[None]:
         return asyncio.create_task(self._run(), name=f"agent of {self.address.pod}")
@@ -173,7 +155,7 @@ class AgentLink:
         retry_s = RETRY_S[0]
         while True:
             try:
-                await self._reach()
+                await self._line.reach()
                 await self._hello()
                 retry_s = RETRY_S[0]
                 await self._follow()
@@ -182,11 +164,11 @@ class AgentLink:
                 await asyncio.sleep(RETRY_S[0])
                 continue
             except AgentRefusedCall as said:
-                refused = self._way.access.judged(self.address.pod_uid, said)
+                refused = self._line.judged(said)
                 self.stale_epoch = refused.epoch if refused.reason == "StaleEpoch" else 0
                 self._lost(AgentFault.REFUSED, f"{refused.reason}: {refused}")
             except AgentUnreachable as lost:
-                self._suspect = True
+                self._line.doubt()
                 young = self._clock.monotonic() < self._patient_until
                 self._lost(AgentFault.STARTING if young else AgentFault.UNREACHABLE, str(lost))
             except NotUnderstood as wrong:
@@ -197,24 +179,6 @@ class AgentLink:
                 self._lost(AgentFault.UNREACHABLE, f"its answer was not understood: {error!r}")
             await asyncio.sleep(retry_s)
             retry_s = min(retry_s * 2, RETRY_S[1])
-
-    async def _reach(self) -> None:
-        """A channel to whoever is to be trusted there now."""
-        if self._opened is None or self._suspect:
-            address, way = self.address, self._way
-            self._use(
-                await way.access.open(address.target, address.pod_uid, way.container, self._opened)
-            )
-            self._suspect = way is not self._way
-
-    def _use(self, opened: Opened) -> Opened:
-        """Streams that run on the channel before it go on there."""
-        before, self._opened = self._opened, opened
-        if before is not None and before is not opened:
-            task = asyncio.create_task(before.channel.close(RETIRE_S))
-            self._retired.add(task)
-            task.add_done_callback(self._retired.discard)
-        return opened
 
     async def _hello(self) -> None:
         request = pb.HelloRequest(
@@ -303,9 +267,9 @@ class Agents:
                 links[uid].set_container(containers[uid])
                 links[uid].set_fence(fence)
             else:
-                way = Way(self._access, containers[uid])
+                line = Line(self._access, address.target, uid, containers[uid])
                 links[uid] = AgentLink(
-                    *(address, fence, self._clock, first, lambda: self._wake(rollout), way),
+                    *(address, fence, self._clock, first, lambda: self._wake(rollout), line),
                     quiet=rollout in self._quiet,
                 )
 

@@ -11,7 +11,8 @@ from localcluster.waiting import eventually
 from weightrollout.clock import SystemClock
 from weightrollout.controller import agents as agents_module
 from weightrollout.controller.agent_access import AgentAccess
-from weightrollout.controller.agents import Address, AgentLink, Way
+from weightrollout.controller.agent_line import Line
+from weightrollout.controller.agents import Address, AgentLink
 from weightrollout.controller.leader import Fence
 from weightrollout.rollout.fleet import AgentFault, AgentView, StagingView
 from weightrollout.wire.agent import agent_pb2 as pb
@@ -28,9 +29,9 @@ async def linked(
     """The link, and the loop's time at each of its changes."""
     loop, changes = asyncio.get_running_loop(), list[float]()
     address = Address("chat-0", "u", target)
-    way = Way(AgentAccess())
+    line = Line(AgentAccess(), target, "u")
     link = AgentLink(
-        address, FENCE, SystemClock(), expected, lambda: changes.append(loop.time()), way
+        address, FENCE, SystemClock(), expected, lambda: changes.append(loop.time()), line
     )
     try:
         yield link, changes

@@ -109,7 +109,7 @@ async def test_operator_without_the_right_says_that_it_has_no_token(
         guarded(access_by_file(issuer, tmp_path)) as target,
         linked(target, AgentAccess(tokens)) as link,
     ):
-        await told(link, AgentFault.UNREACHABLE, "serviceaccounts", "403")
+        await told(link, AgentFault.UNREACHABLE, "NoToken", "serviceaccounts", "403")
 
 
 async def test_refusal_of_the_agent_is_told_in_its_words(tokens: Tokens, tmp_path: Path) -> None:

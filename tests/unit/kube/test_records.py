@@ -9,6 +9,7 @@ import pytest
 
 from apifront import api_front
 from localcluster.waiting import eventually
+from weightrollout.api.names import AGENT_CONTAINER
 from weightrollout.api.spec import Draft, Weights
 from weightrollout.clock import SystemClock
 from weightrollout.kube.configmaps import Stable, publish_stable, stable_source, trim_stable
@@ -53,6 +54,19 @@ def test_agent_is_found_as_a_native_sidecar_with_its_own_port() -> None:
 def test_pod_without_an_agent_is_told_from_one_whose_agent_is_silent() -> None:
     pod = trim_pod({"metadata": META, "spec": {"containers": [{"name": "engine"}]}})
     assert pod.agent_port is None
+
+
+@pytest.mark.parametrize("kind", ["initContainerStatuses", "containerStatuses"])
+def test_restart_of_the_agent_is_told_by_its_containers_id(kind: str) -> None:
+    spec: dict[str, Any] = {"containers": []}
+    others = [{"name": "engine", "containerID": "containerd://e"}]
+
+    def seen(**agent: str) -> str:
+        status = {kind: [*others, {"name": AGENT_CONTAINER, **agent}]}
+        return trim_pod({"metadata": META, "spec": spec, "status": status}).agent_container
+
+    assert seen() == ""
+    assert seen(containerID="containerd://1") != seen(containerID="containerd://2") != ""
 
 
 def test_pod_that_was_never_seen_by_a_kubelet_is_pending_and_not_ready() -> None:

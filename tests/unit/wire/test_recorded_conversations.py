@@ -26,8 +26,9 @@ from weightrollout.api.names import CAPABILITY_DRAFTS
 from weightrollout.api.spec import Draft
 from weightrollout.clock import SystemClock
 from weightrollout.controller.agent_access import AgentAccess
+from weightrollout.controller.agent_line import Line
 from weightrollout.controller.agent_view import agent_view, staging_view, transaction_view
-from weightrollout.controller.agents import Address, AgentLink, Way
+from weightrollout.controller.agents import Address, AgentLink
 from weightrollout.controller.leader import Fence
 from weightrollout.handover import records
 from weightrollout.handover.records import EngineReport
@@ -182,8 +183,8 @@ async def test_operator_sees_what_an_agent_of_each_release_says(release: str, mo
     told = [state for call in conversation(release) for state in states(call)]
     async with served(double) as target:
         double.say(grown(told[0], more))
-        address, way = Address("chat-0", "u", target), Way(AgentAccess(), "c-1")
-        link = AgentLink(address, Fence("uid", 1), SystemClock(), True, lambda: None, way)
+        address, line = Address("chat-0", "u", target), Line(AgentAccess(), target, "u", "c-1")
+        link = AgentLink(address, Fence("uid", 1), SystemClock(), True, lambda: None, line)
         try:
             for state in told:
                 double.say(grown(state, more))
