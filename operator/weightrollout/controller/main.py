@@ -104,6 +104,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--log-format", choices=("text", "json"), default="text")
     parser.add_argument("--log-level", choices=("DEBUG", "INFO", "WARNING"), default="INFO")
+    parser.add_argument("--version", action="version", version=__version__)
     return parser
 
 
