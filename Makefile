@@ -111,6 +111,21 @@ record-wire: $(READY) cluster ## record what operator and agent of this release 
 vllm: $(READY) ## build the environment with a real vLLM for CPU (once, 6 GB, cached outside the repository)
 	@PYTHONPATH=tests $(PY) -m realvllm > /dev/null
 
+lock: $(READY) ## pin and hash what images install (requirements/), after a change of pyproject.toml or constraints.txt
+	@PYTHONPATH=tests $(PY) -m images lock
+
+# With Docker, else as root with buildah on a base from Debian's archive. BASE_IMAGE=, BUILD_IMAGE=, REVISION= name others.
+image: $(READY) ## build the images of operator, agent, cli and simulator into the cache, and their SBOMs into build/sbom
+	@PYTHONPATH=tests $(PY) -m images build
+
+image-verify: $(READY) ## build the images a second time, and print what differs
+	@PYTHONPATH=tests $(PY) -m images verify
+
+# Not part of `make test` yet. Needs root, where images are unpacked and started.
+test-image: image ## what is in the images, and that they start read-only, as nobody, without network
+	@test -n "$$WEIGHTROLLOUT_KUBECONFIG" || $(MAKE) --no-print-directory cluster || true
+	$(PYTEST) tests/image
+
 demo: $(READY) cluster $(if $(filter vllm,$(ENGINE)),vllm) ## roll weights through a fleet under traffic; PAYLOAD=qwen3-0.6b, or ENGINE=vllm
 	@PYTHONPATH=tests $(PY) -m demo
 

@@ -19,7 +19,14 @@ from localcluster.provider import find_cluster, needs_build
 from localcluster.virtual_node import VirtualNode
 
 TESTS = Path(__file__).parent
-CLUSTER_TIER = frozenset({TESTS / "cluster", TESTS / "chaos", TESTS / "chart" / "cluster"})
+CLUSTER_TIER = frozenset(
+    {
+        TESTS / "cluster",
+        TESTS / "chaos",
+        TESTS / "chart" / "cluster",
+        TESTS / "image" / "cluster",
+    }
+)
 PROGRAMS = (TESTS, TESTS.parent / "operator")  # what processes of pods can import
 
 _unbuilt = pytest.StashKey[str]()
