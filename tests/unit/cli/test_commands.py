@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from weightrollout import __version__
 from weightrollout.cli.main import app
 
 COMMANDS = ["status", "digest", "inject"]
@@ -88,3 +89,8 @@ def test_every_command_has_worked_examples_and_says_its_exit_codes(command: str)
 def test_every_command_is_known_to_these_tests() -> None:
     names = [command.callback.__name__ for command in app.registered_commands if command.callback]
     assert names == COMMANDS
+
+
+def test_the_version_is_told_without_a_command() -> None:
+    done = CliRunner().invoke(app, ["--version"])
+    assert (done.exit_code, done.stdout) == (0, f"{__version__}\n")
