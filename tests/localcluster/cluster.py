@@ -23,6 +23,7 @@ from localcluster.access import Cluster
 from localcluster.api import ApiError, Unreachable
 from localcluster.build import control_plane_binary
 from localcluster.certificates import Authority, Leaf, service_account_key
+from localcluster.control_plane import LOOPBACK_ONLY, ControlPlane
 from localcluster.kubeconfig import Access, write_kubeconfig
 from localcluster.processes import Command, Guard, Process, log_tail, start_process
 from localcluster.waiting import NeverCame, eventually
@@ -45,8 +46,12 @@ class ClusterFailed(Exception):
 class LocalCluster(Cluster):
     """A control plane of our own; use as an async context manager."""
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path | None = None, settings: ControlPlane = LOOPBACK_ONLY
+    ) -> None:
         """`folder` keeps state and logs and is left there; None: a private one that is removed at the end."""
+        self.authority = Authority()
+        self._settings = settings
         self._own_folder = folder is None
         self.folder = folder or Path(tempfile.mkdtemp(prefix="localcluster-"))
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -149,6 +154,8 @@ class LocalCluster(Cluster):
         shutil.rmtree(self.folder / "etcd", ignore_errors=True)
         for name, port in zip(("etcd", "peers", "kube-apiserver"), free_ports(3), strict=True):
             self._ports[name] = port
+        if self._settings.port is not None:
+            self._ports["kube-apiserver"] = self._settings.port
         self._write_pki()
         self._run_etcd()
         self._run_apiserver()
@@ -175,9 +182,8 @@ class LocalCluster(Cluster):
         self._run(
             "kube-apiserver",
             f"--etcd-servers=http://127.0.0.1:{self._ports['etcd']}",
-            "--bind-address=127.0.0.1",
-            "--advertise-address=127.0.0.1",
-            "--endpoint-reconciler-type=none",  # Endpoints refuse loopback addresses; nothing here uses the Service
+            *self._settings.address_flags(),
+            *self._settings.kubelet_flags(pki),
             f"--secure-port={self._ports['kube-apiserver']}",
             "--service-cluster-ip-range=10.96.0.0/16",
             f"--tls-cert-file={pki / 'apiserver.crt'}",
@@ -230,31 +236,27 @@ class LocalCluster(Cluster):
     def _write_pki(self) -> None:
         pki = self.folder / "pki"
         pki.mkdir(exist_ok=True)
-        authority = Authority()
-        hosts = (
-            "127.0.0.1",
-            "localhost",
-            "kubernetes",
-            "kubernetes.default",
-            "kubernetes.default.svc",
-            "10.96.0.1",
-        )
+        authority = self.authority
         (pki / "ca.crt").write_bytes(authority.certificate)
-        serving = authority.issue("kube-apiserver", hosts=hosts)
+        serving = authority.issue("kube-apiserver", hosts=self._settings.hosts())
         (pki / "apiserver.crt").write_bytes(serving.certificate)
         (pki / "apiserver.key").write_bytes(serving.key)
+        to_kubelets = authority.issue("kube-apiserver", "system:masters")
+        (pki / "to-kubelets.crt").write_bytes(to_kubelets.certificate)
+        (pki / "to-kubelets.key").write_bytes(to_kubelets.key)
         private, public = service_account_key()
         (pki / "sa.key").write_bytes(private)
         (pki / "sa.pub").write_bytes(public)
-        self._write_access(self.kubeconfig, authority, authority.issue("admin", "system:masters"))
+        self.write_access(self.kubeconfig, authority.issue("admin", "system:masters"))
         # The controllers act as cluster admins: with roles of their own they wait for the API server to create those roles.
         for name in ("kube-controller-manager", "kube-scheduler"):
             leaf = authority.issue(f"system:{name}", "system:masters")
-            self._write_access(self.folder / f"{name}.kubeconfig", authority, leaf)
+            self.write_access(self.folder / f"{name}.kubeconfig", leaf)
 
-    def _write_access(self, path: Path, authority: Authority, leaf: Leaf) -> None:
+    def write_access(self, path: Path, leaf: Leaf) -> None:
+        """A kubeconfig of a user that `authority` has issued a certificate for."""
         write_kubeconfig(
-            path, Access(self.server, authority.certificate, leaf.certificate, leaf.key)
+            path, Access(self.server, self.authority.certificate, leaf.certificate, leaf.key)
         )
 
     async def _ready(self, name: str) -> None:

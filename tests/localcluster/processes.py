@@ -35,6 +35,7 @@ class Command:
     environment: Mapping[str, str]
     log: Path  # standard output and standard error, appended
     folder: Path | None = None  # None: the folder we run in
+    files: Sequence[int] = ()  # open files that it inherits
 
 
 class Process:
@@ -100,6 +101,7 @@ def start_process(command: Command) -> Process:
             env=dict(command.environment),
             cwd=command.folder,
             start_new_session=True,
+            pass_fds=command.files,
         )
     return Process(popen)
 
