@@ -63,6 +63,11 @@ class LocalNode(Cluster):
         return self.state / "containerd.sock"
 
     @property
+    def shared(self) -> Path:
+        """For volumes of type hostPath: the node sees it at the same path."""
+        return self.state / "shared"
+
+    @property
     def pid(self) -> int:
         """Of process 1 of the node's namespaces, as this machine sees it (for nsenter)."""
         assert self._world is not None
@@ -116,6 +121,7 @@ class LocalNode(Cluster):
         self.kubeconfig = self.state / "control-plane" / "admin.kubeconfig"
         shutil.rmtree(self.logs, ignore_errors=True)
         (self.logs / "pods").mkdir(parents=True)
+        self.shared.mkdir()
 
     def _start(self) -> None:
         environment = {**os.environ, "PYTHONPATH": str(TESTS), "PYTHONUNBUFFERED": "1"}

@@ -1,0 +1,77 @@
+"""One node for the session, as a cluster of its own; for each test a namespace under the restricted profile."""
+
+import os
+import uuid
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from gobinary import BuildFailed
+from localcluster.access import make_namespace, remove_namespace
+from localcluster.api import Api
+from localcluster.build import control_plane_binary
+from localnode.build import node_binary, program
+from localnode.oci import Image
+from localnode.packages import Missing, ensure
+from localnode.provider import Ground, find_ground, import_made, why_none
+from node.toys import TOY_IMAGE
+
+HERE: Final = Path(__file__).parent
+#: Kept after the run, for people: see docs/node-tier.md.
+LOGS: Final = HERE.parents[1] / "build" / "node-logs"
+RESTRICTED: Final = {"pod-security.kubernetes.io/enforce": "restricted"}
+
+_why = pytest.StashKey[str]()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.node)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Build and install here, where no test's time limit counts the minutes that it takes once."""
+    config = session.config
+    if config.option.collectonly or not any(HERE in item.path.parents for item in session.items):
+        return
+    if why := why_none():
+        config.stash[_why] = why
+        return
+    try:
+        ensure()
+        control_plane_binary()
+        node_binary()
+        program("toy")
+    except (BuildFailed, Missing) as failed:
+        config.stash[_why] = str(failed)
+
+
+@pytest.fixture(scope="session")
+async def ground(pytestconfig: pytest.Config) -> AsyncIterator[Ground]:
+    """A cluster with a real kubelet; the toy image is on it."""
+    if why := pytestconfig.stash.get(_why, ""):
+        if os.environ.get("WEIGHTROLLOUT_REQUIRE_ALL_TIERS") == "1":
+            pytest.fail(f"no node: {why}")
+        pytest.skip(f"no node: {why}")
+    async with find_ground(LOGS) as found:
+        await import_made(found, Image(TOY_IMAGE, {"toy": program("toy")}, ["/toy"]))
+        yield found
+
+
+@pytest.fixture(scope="session")
+async def cluster(ground: Ground) -> Ground:
+    """In this folder the cluster is the ground."""
+    return ground
+
+
+@pytest.fixture
+async def namespace(api: Api) -> AsyncIterator[str]:
+    """A namespace of the test's own that refuses pods which break the restricted profile."""
+    name = f"t-{uuid.uuid4().hex[:8]}"
+    await make_namespace(api, name, deadline_s=60)
+    await api.patch(f"/api/v1/namespaces/{name}", {"metadata": {"labels": RESTRICTED}})
+    yield name
+    await remove_namespace(api, name)
