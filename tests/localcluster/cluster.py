@@ -46,9 +46,7 @@ class ClusterFailed(Exception):
 class LocalCluster(Cluster):
     """A control plane of our own; use as an async context manager."""
 
-    def __init__(
-        self, folder: Path | None = None, settings: ControlPlane = LOOPBACK_ONLY
-    ) -> None:
+    def __init__(self, folder: Path | None = None, settings: ControlPlane = LOOPBACK_ONLY) -> None:
         """`folder` keeps state and logs and is left there; None: a private one that is removed at the end."""
         self.authority = Authority()
         self._settings = settings

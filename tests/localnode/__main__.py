@@ -1,4 +1,4 @@
-"""Commands: build the node's programs, run a node until Ctrl-C, remove what a killed run has left."""
+"""Commands: build the node's programs, run a node until Ctrl-C, remove what a killed run has left, make a kind cluster."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from pathlib import Path
 
 from gobinary import BuildFailed, cache_root
 from localcluster.build import control_plane_binary
+from localcluster.provider import kind_is_available
 from localnode import leftovers
 from localnode.build import node_binary, program
 from localnode.node import LocalNode, say
 from localnode.packages import Missing, ensure, why_not
+from localnode.provider import ASK_KIND, kind_up
 from once import locked
 
 
@@ -23,6 +25,7 @@ def main() -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("build", help="build kubelet, kube-proxy and the programs of test images")
     commands.add_parser("clean", help="end and remove nodes whose owner is gone")
+    commands.add_parser("kind", help="make the kind cluster that tests may run on instead")
     up = commands.add_parser("up", help="run a node until Ctrl-C")
     up.add_argument("--logs", type=Path, help="keep logs there (default: removed at the end)")
     up.add_argument(
@@ -43,6 +46,10 @@ def main() -> int:
         elif arguments.command == "clean":
             with locked(cache_root() / "localnode.lock", say, "starting a node"):
                 leftovers.sweep(say)
+        elif arguments.command == "kind":
+            if not kind_is_available():
+                raise Missing("no kind, or no Docker engine answers")
+            print(f"export {ASK_KIND}=1 KUBECONFIG={kind_up().kubeconfig}")
         else:
             images = dict(each.split("=", 1) for each in arguments.image)
             asyncio.run(_up(arguments.logs, {name: Path(path) for name, path in images.items()}))

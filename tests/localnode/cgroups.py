@@ -74,10 +74,10 @@ def end(name: str) -> None:
     """Kill everything in these cgroups and remove them; nothing to do where there are none."""
     folders = found(name)
     for _ in range(KILL_ROUNDS):
-        left = [pid for folder in folders for pid in _processes(folder)]
-        for pid in left:
+        for pid in [pid for folder in folders for pid in _processes(folder)]:
             _kill(pid)
-        if not left and all([_removed(folder) for folder in folders]):
+        folders = [folder for folder in folders if not _removed(folder)]
+        if not folders:
             return
         time.sleep(ROUND_S)
 
@@ -104,5 +104,5 @@ def _removed(folder: Path) -> bool:
         try:
             Path(path).rmdir()
         except OSError:  # a process that was killed is still on its way out
-            return False
+            return not folder.exists()
     return True

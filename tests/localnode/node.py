@@ -17,7 +17,6 @@ from types import TracebackType
 from typing import Final, Self
 
 from gobinary import cache_root
-from localcluster.access import Cluster
 from localcluster.api import ApiError, Unreachable
 from localcluster.build import control_plane_binary
 from localcluster.processes import Command, Process, log_tail, start_process
@@ -25,6 +24,7 @@ from localcluster.waiting import NeverCame, eventually
 from localnode import leftovers, packages
 from localnode.addresses import NODE_NAME
 from localnode.build import node_binary, program
+from localnode.ground import Ground
 from localnode.oci import Image, write_archive
 from localnode.settings import CONTAINERD_NAMESPACE, PAUSE_IMAGE, UP
 from once import locked
@@ -40,7 +40,7 @@ class NodeFailed(Exception):
     """It did not come up, or a part of it has ended; the message holds the ends of the logs."""
 
 
-class LocalNode(Cluster):
+class LocalNode(Ground):
     """A whole cluster of one node; use as an async context manager."""
 
     def __init__(self, logs: Path | None = None) -> None:
@@ -64,7 +64,7 @@ class LocalNode(Cluster):
 
     @property
     def shared(self) -> Path:
-        """For volumes of type hostPath: the node sees it at the same path."""
+        """As `Ground` has it."""
         return self.state / "shared"
 
     @property
@@ -94,7 +94,7 @@ class LocalNode(Cluster):
         await self._close()
 
     async def import_images(self, archives: Mapping[str, Path]) -> None:
-        """OCI or Docker archives, each under the name that pods will use for it (`imagePullPolicy: Never`)."""
+        """As `Ground` has it; Docker archives, too."""
         for name, archive in archives.items():
             await asyncio.to_thread(self._import, name, archive)
 

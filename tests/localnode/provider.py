@@ -12,33 +12,18 @@ import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 import yaml
 
-from localcluster.access import Cluster
-from localcluster.api import Api
 from localcluster.provider import KIND_S, kind_is_available
+from localnode.ground import Ground
 from localnode.node import LocalNode
 from localnode.oci import Image, write_archive
 from localnode.packages import why_not
 
 ASK_KIND: Final = "WEIGHTROLLOUT_NODE_KIND"
 KIND_NAME: Final = "weightrollout-node"
-
-
-class Ground(Protocol):
-    """A cluster with real pods."""
-
-    kubeconfig: Path
-    #: A folder of this machine that is at the same path of the node, for volumes of type hostPath.
-    shared: Path
-
-    def api(self, deadline_s: float = 15.0) -> Api:
-        """A new client with full rights."""
-
-    async def import_images(self, archives: Mapping[str, Path]) -> None:
-        """Under the names that pods will use; `imagePullPolicy: Never`."""
 
 
 @asynccontextmanager
@@ -65,13 +50,18 @@ async def import_made(ground: Ground, image: Image) -> None:
         await ground.import_images({image.name: archive})
 
 
-class KindNode(Cluster):
+class KindNode(Ground):
     """A kind cluster. It has never run where this was written: see docs/limits.md."""
 
     def __init__(self, kubeconfig: Path, shared: Path) -> None:
         """`shared`: mounted into its node by `kind_up`."""
         super().__init__(kubeconfig, f"kind {KIND_NAME}")
-        self.shared = shared
+        self._shared = shared
+
+    @property
+    def shared(self) -> Path:
+        """As `Ground` has it."""
+        return self._shared
 
     async def import_images(self, archives: Mapping[str, Path]) -> None:
         """The names are those in the archives."""

@@ -8,14 +8,18 @@ from typing import Final
 
 import pytest
 
+from fleet.world import World
 from gobinary import BuildFailed
 from localcluster.access import make_namespace, remove_namespace
 from localcluster.api import Api
 from localcluster.build import control_plane_binary
 from localnode.build import node_binary, program
+from localnode.ground import Ground
 from localnode.oci import Image
 from localnode.packages import Missing, ensure
-from localnode.provider import Ground, find_ground, import_made, why_none
+from localnode.provider import find_ground, import_made, why_none
+from node.product import Images, NoImages, bring_images
+from node.site import Site, write_models
 from node.toys import TOY_IMAGE
 
 HERE: Final = Path(__file__).parent
@@ -75,3 +79,31 @@ async def namespace(api: Api) -> AsyncIterator[str]:
     await api.patch(f"/api/v1/namespaces/{name}", {"metadata": {"labels": RESTRICTED}})
     yield name
     await remove_namespace(api, name)
+
+
+@pytest.fixture(scope="session")
+async def images(ground: Ground) -> Images:
+    """Of this checkout, on the node."""
+    try:
+        return await bring_images(ground)
+    except NoImages as failed:
+        if os.environ.get("WEIGHTROLLOUT_REQUIRE_ALL_TIERS") == "1":
+            pytest.fail(f"no images: {failed}")
+        pytest.skip(f"no images: {failed}")
+
+
+@pytest.fixture(scope="session")
+async def site(
+    ground: Ground, images: Images, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Site]:
+    """A namespace with the chart installed, for all scenarios of the product; each brings a fleet of its own."""
+    async with ground.api() as api:
+        name = f"site-{uuid.uuid4().hex[:8]}"
+        await make_namespace(api, name, deadline_s=60)
+        await api.patch(f"/api/v1/namespaces/{name}", {"metadata": {"labels": RESTRICTED}})
+        folder = tmp_path_factory.mktemp("site")
+        known = write_models(folder)
+        found = Site(ground, World(ground, api, name, folder), images, known)
+        await found.prepare()
+        await found.install()
+        yield found

@@ -57,7 +57,7 @@ async def test_container_that_dies_is_started_again_in_the_same_pod(api: Api, po
         await ask(api, pods, "dies", "/exit")
 
     async def restarted() -> bool:
-        return (await pods.container("dies", "server"))["restartCount"] == 1
+        return bool((await pods.container("dies", "server"))["restartCount"] == 1)
 
     await eventually(restarted, SOON_S, "the kubelet starts it again")
     after = await pods.ready("dies", SOON_S)

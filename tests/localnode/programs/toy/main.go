@@ -21,6 +21,7 @@ const usage = `usage: toy COMMAND
   files ADDRESS DIR    serves the files of a folder, ranges too
   get URL DEADLINE     prints the answer; asks again until there is one
   load URL             asks until it is told to end, each time on a new connection; prints {"good", "bad", "errors"}
+  stream URL COUNT     that many clients ask for completions, streamed, on new connections; port 9000: the tally, /stop ends it
   dial ADDRESS         prints "open" or "closed: why"
   write FILE TEXT      writes a file, then waits to be told to end
   read FILE DEADLINE   prints a file; waits until it is there
@@ -50,6 +51,9 @@ func main() {
 	case "load":
 		need(1)
 		load(arguments[0])
+	case "stream":
+		need(2)
+		stream(arguments[0], arguments[1])
 	case "dial":
 		need(1)
 		if connection, err := net.DialTimeout("tcp", arguments[0], 3*time.Second); err != nil {

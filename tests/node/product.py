@@ -1,0 +1,229 @@
+"""The product as a platform team installs it: images of our Dockerfile, the chart, and injected engines."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from fleet.world import World
+from helm.chart import CHART, ROOT, Said, helm
+from localcluster.pods import Pods
+from localnode.ground import Ground
+from node.toys import ask, toy
+
+Json = dict[str, Any]
+
+IMAGES: Final = ("weightrollout-operator", "weightrollout-agent", "weightrollout-simulator")
+BUILD_S: Final = 1800.0
+INJECT_S: Final = 60.0
+RELEASE: Final = "wr"
+MODELS: Final = "/models"
+HTTP: Final = 8000
+GRPC: Final = 50051
+
+
+class NoImages(Exception):
+    """They could not be built; the message says why."""
+
+
+@dataclass(frozen=True)
+class Images:
+    """References, as pods name them."""
+
+    operator: str
+    agent: str
+    simulator: str
+
+
+def built_images() -> dict[str, tuple[str, Path]]:
+    """Reference and archive of each, by its name: what `make image` makes, built now where it is not. Raises NoImages."""
+    command = [sys.executable, "-m", "images", "build"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=BUILD_S,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise NoImages(done.stderr[-2000:])
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    return {name: (reference, Path(archive)) for name, reference, archive in rows}
+
+
+async def bring_images(ground: Ground) -> Images:
+    """Build and import what a fleet needs. Raises NoImages."""
+    found = await asyncio.to_thread(built_images)
+    wanted = [found[name] for name in IMAGES]
+    await ground.import_images(dict(wanted))
+    return Images(*(reference for reference, _ in wanted))
+
+
+def install(ground: Ground, namespace: str, images: Images, *more: str) -> Said:
+    """`helm upgrade --install`, and wait until the operator is ready. `more`: further arguments."""
+    repository, _, tag = images.operator.rpartition(":")
+    values = {"image.repository": repository, "image.tag": tag, "image.pullPolicy": "Never"}
+    sets = [f"--set={name}={value}" for name, value in values.items()]
+    waits = ("--wait", "--timeout=110s")
+    where = f"--namespace={namespace}"
+    arguments = ["upgrade", "--install", RELEASE, str(CHART), where, *sets, *waits, *more]
+    return helm(*arguments, kubeconfig=ground.kubeconfig)
+
+
+def inject(workload: Json, images: Images, *arguments: str) -> Json:
+    """`kubectl weightrollout inject`, as a process."""
+    run = "import sys; from weightrollout.cli.main import app; app(sys.argv[1:])"
+    command = [sys.executable, "-c", run, "inject", "-f", "-", "--agent-image", images.agent]
+    done = subprocess.run(
+        [*command, *arguments],
+        input=yaml.safe_dump(workload),
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "operator"), "COLUMNS": "200"},
+        timeout=INJECT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found: Json = yaml.safe_load(done.stdout)
+    return found
+
+
+def engines(name: str, images: Images, model: str, replicas: int = 3, **more: Any) -> Json:
+    """A Deployment before injection, as its owner would write it. `more`: fields of the engine's container."""
+    container = {
+        "name": "vllm",
+        "image": images.simulator,
+        "imagePullPolicy": "Never",
+        "command": ["python", "-m", "simulator"],
+        "args": [
+            f"--model={MODELS}/{model}",
+            "--host=0.0.0.0",
+            f"--port={HTTP}",
+            f"--grpc-port={GRPC}",
+            "--token-seconds=0.01",
+        ],
+        "ports": [{"name": "http", "containerPort": HTTP}],
+        "volumeMounts": [{"name": "models", "mountPath": MODELS, "readOnly": True}],
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "runAsNonRoot": True,
+            "readOnlyRootFilesystem": True,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        **more,
+    }
+    models = {"claimName": "models", "readOnly": True}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": {"app": name}},
+            "strategy": {"rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}},
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {
+                    "terminationGracePeriodSeconds": 10,
+                    "containers": [container],
+                    "volumes": [{"name": "models", "persistentVolumeClaim": models}],
+                },
+            },
+        },
+    }
+
+
+def models_volume(folder: Path, namespace: str) -> tuple[Json, Json]:
+    """A volume with checkpoints, read-only, and the claim of the namespace on it."""
+    name = f"models-{namespace}"
+    size = {"storage": "1Gi"}
+    volume = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": name},
+        "spec": {
+            "capacity": size,
+            "accessModes": ["ReadOnlyMany"],
+            "storageClassName": "",
+            "hostPath": {"path": str(folder)},
+            "claimRef": {"namespace": namespace, "name": "models"},
+        },
+    }
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "models"},
+        "spec": {
+            "accessModes": ["ReadOnlyMany"],
+            "storageClassName": "",
+            "volumeName": name,
+            "resources": {"requests": size},
+        },
+    }
+    return volume, claim
+
+
+def clients(name: str, url: str, count: int = 2) -> Json:
+    """A pod of clients that stream completions; see `Clients`."""
+    pod: Json = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name},
+        "spec": {
+            "terminationGracePeriodSeconds": 5,
+            "containers": [toy("clients", "stream", url, str(count))],
+            "volumes": [{"name": "shared", "emptyDir": {}}],
+        },
+    }
+    return pod
+
+
+def agent_argument(pod: Json, name: str) -> str:
+    """The value of a flag of the agent's container."""
+    for container in pod["spec"]["initContainers"]:
+        for argument in container.get("args") or []:
+            if argument.startswith(f"{name}="):
+                return str(argument.partition("=")[2])
+    raise LookupError(name)
+
+
+def described(world: World, kubeconfig: Path) -> str:
+    """What a person would look at first."""
+    asked: Sequence[Sequence[str]] = (
+        ("get", "pods,weightrollouts", "-o", "wide"),
+        ("get", "events", "--sort-by=.lastTimestamp"),
+        ("logs", "--selector=app.kubernetes.io/component=operator", "--tail=40"),
+    )
+    environment: Mapping[str, str] = {**os.environ, "KUBECONFIG": str(kubeconfig)}
+    found = []
+    for arguments in asked:
+        done = subprocess.run(
+            ["kubectl", "--namespace", world.namespace, *arguments],
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=30,
+            check=False,
+        )
+        found.append(
+            f"--- kubectl {' '.join(arguments)}\n{done.stdout[-6000:]}{done.stderr[-500:]}"
+        )
+    return "\n".join(found)
+
+
+async def engine_state(world: World, pod: str) -> Json:
+    """instance, fingerprint, paused, version, calls of a simulated engine. LookupError when it does not answer."""
+    found: Json = json.loads(
+        await ask(world.api, Pods(world.api, world.namespace), pod, "/simulator/state", HTTP)
+    )
+    return found

@@ -1,0 +1,127 @@
+"""A namespace with the chart installed and checkpoints on a volume, and fleets of injected engines in it."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import checkpoints
+from fleet.manifests import weight_rollout
+from fleet.world import World
+from localcluster.pods import Pods
+from localcluster.waiting import eventually
+from localnode.ground import Ground
+from node.clients import Clients
+from node.product import (
+    HTTP,
+    MODELS,
+    Images,
+    described,
+    engine_state,
+    engines,
+    inject,
+    install,
+    models_volume,
+)
+from node.toys import create_service
+
+Json = dict[str, Any]
+
+VERSIONS: Final = "abcdef"
+READY_S: Final = 150.0  # three pods of two Python programs each, on two cores
+ROLL_S: Final = 150.0
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a scenario acts on."""
+
+    ground: Ground
+    world: World
+    images: Images
+    known: Mapping[str, int]  # fingerprints by the names of the versions
+
+    @property
+    def pods(self) -> Pods:
+        return Pods(self.world.api, self.world.namespace)
+
+    def uri(self, version: str) -> str:
+        """As the pods see it."""
+        return f"file://{MODELS}/{version}/"
+
+    async def prepare(self) -> None:
+        """The volume with its checkpoints, and the claim on it."""
+        folder = self.ground.shared / self.world.namespace
+        await asyncio.to_thread(write_models, folder)
+        for each in models_volume(folder, self.world.namespace):
+            await self.world.api.apply(
+                {**each, "metadata": {**each["metadata"], "namespace": self.world.namespace}}
+                if each["kind"] == "PersistentVolumeClaim"
+                else each
+            )
+
+    async def install(self, *more: str) -> None:
+        """The chart of this checkout; AssertionError with what helm and the cluster say when it does not come up."""
+        said = await asyncio.to_thread(
+            install, self.ground, self.world.namespace, self.images, *more
+        )
+        assert said.ok, f"{said.error}\n{self.story()}"
+
+    def workload(self, name: str, *arguments: str, replicas: int = 3, **engine: Any) -> Json:
+        """Injected. `arguments`: of inject."""
+        before = engines(name, self.images, "a", replicas, **engine)
+        size = () if "--bytes" in arguments else ("--bytes", "1Mi")
+        return inject(before, self.images, "--uri", self.uri("a"), *size, *arguments)
+
+    async def deploy(self, workload: Json) -> str:
+        """Apply it, with a Service in front; wait until all its pods are Ready. The Service's URL, good inside only."""
+        name, count = workload["metadata"]["name"], workload["spec"]["replicas"]
+        address = await create_service(self.world.api, self.pods, name, HTTP)
+        await self.world.apply(workload)
+        try:
+            await self.world.until_ready(name, count, READY_S)
+        except AssertionError as late:
+            raise AssertionError(f"{late}\n{self.story()}") from late
+        return f"http://{address}"
+
+    async def roll(self, name: str, version: str, **spec: Any) -> None:
+        """Ask for new weights; returns at once."""
+        weights = {"version": version, "uri": self.uri(version)}
+        await self.world.apply(weight_rollout(name, weights, **spec))
+
+    async def rolled(self, name: str, deadline_s: float = ROLL_S) -> Json:
+        """Wait until it is Complete; its status."""
+        try:
+            return await self.world.until_phase(name, "Complete", deadline_s)
+        except AssertionError as late:
+            raise AssertionError(f"{late}\n{self.story()}") from late
+
+    async def holds(self, app: str, version: str, count: int) -> None:
+        """Wait until that many engines are all that there are, and hold these weights to the last byte."""
+
+        async def all_hold() -> bool:
+            pods = await self.world.pods(app)
+            states = [await engine_state(self.world, pod["metadata"]["name"]) for pod in pods]
+            held = [each["fingerprint"] for each in states]
+            assert held == [self.known[version]] * count, held
+            return True
+
+        await eventually(all_hold, ROLL_S, f"{count} engines hold {version}", every_s=0.5)
+
+    def clients(self, url: str) -> Clients:
+        """Traffic through the Service."""
+        return Clients(self.world, url, dict(self.known))
+
+    def story(self) -> str:
+        """What a person would look at first."""
+        return described(self.world, self.ground.kubeconfig)
+
+
+def write_models(folder: Path) -> dict[str, int]:
+    """Fingerprints of all versions; the same in every folder."""
+    found = {}
+    for version in VERSIONS:
+        model = checkpoints.write_checkpoint(folder / version, seed=ord(version))
+        found[version] = checkpoints.fingerprint(model)
+    return found
