@@ -20,3 +20,7 @@ class Ground(Cluster):
     @abstractmethod
     async def import_images(self, archives: Mapping[str, Path]) -> None:
         """OCI archives, by the names that pods will use for them (`imagePullPolicy: Never`)."""
+
+    @abstractmethod
+    async def kill_container(self, container: str) -> None:
+        """SIGKILL for the first process of a container, by the id in its status; that process cannot ignore it."""

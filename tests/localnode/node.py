@@ -104,6 +104,11 @@ class LocalNode(Ground):
             archive = await asyncio.to_thread(write_archive, image, Path(folder) / "image.tar")
             await self.import_images({image.name: archive})
 
+    async def kill_container(self, container: str) -> None:
+        """As `Ground` has it."""
+        name = container.removeprefix("containerd://")
+        await asyncio.to_thread(self._ctr, "tasks", "kill", "--signal", "SIGKILL", name)
+
     def assert_alive(self) -> None:
         """`NodeFailed` when it has ended by itself."""
         if self._world is None or self._world.exit_code is not None:
@@ -178,23 +183,25 @@ class LocalNode(Ground):
         return conditions.get("Ready") == "True" and not tainted
 
     def _import(self, name: str, archive: Path) -> None:
-        found = re.findall(r"^unpacking (\S+) ", self._ctr("import", str(archive)), re.MULTILINE)
+        found = re.findall(
+            r"^unpacking (\S+) ", self._ctr("images", "import", str(archive)), re.MULTILINE
+        )
         if not found:
             raise NodeFailed(f"{archive.name} holds no image")
         if name not in found:
-            self._ctr("tag", "--force", found[0], name)
+            self._ctr("images", "tag", "--force", found[0], name)
 
     def _ctr(self, *arguments: str) -> str:
         command = ["ctr", "--address", str(self.socket), "--namespace", CONTAINERD_NAMESPACE]
         done = subprocess.run(
-            [*command, "images", *arguments],
+            [*command, *arguments],
             capture_output=True,
             text=True,
             timeout=IMPORT_S,
             check=False,
         )
         if done.returncode != 0:
-            raise NodeFailed(f"ctr images {' '.join(arguments)}: {done.stderr[-2000:]}")
+            raise NodeFailed(f"ctr {' '.join(arguments)}: {done.stderr[-2000:]}")
         return done.stdout
 
     def _failed(self, what: str) -> NodeFailed:

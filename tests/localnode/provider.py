@@ -21,6 +21,7 @@ from localnode.ground import Ground
 from localnode.node import LocalNode
 from localnode.oci import Image, write_archive
 from localnode.packages import why_not
+from localnode.settings import CONTAINERD_NAMESPACE
 
 ASK_KIND: Final = "WEIGHTROLLOUT_NODE_KIND"
 KIND_NAME: Final = "weightrollout-node"
@@ -67,6 +68,13 @@ class KindNode(Ground):
         """The names are those in the archives."""
         for archive in archives.values():
             await asyncio.to_thread(_kind, "load", "image-archive", str(archive))
+
+    async def kill_container(self, container: str) -> None:
+        """As `Ground` has it."""
+        name = container.removeprefix("containerd://")
+        ctr = ("ctr", "--namespace", CONTAINERD_NAMESPACE)
+        kill = ("docker", "exec", f"{KIND_NAME}-control-plane", *ctr, "tasks", "kill")
+        await asyncio.to_thread(_run, *kill, "--signal", "SIGKILL", name)
 
 
 def kind_up() -> KindNode:

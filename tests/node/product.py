@@ -25,7 +25,8 @@ BUILD_S: Final = 1800.0
 INJECT_S: Final = 60.0
 RELEASE: Final = "wr"
 MODELS: Final = "/models"
-HTTP: Final = 8000
+PROXY: Final = 8080  # what clients reach
+HTTP: Final = 8000  # on the pod's loopback only, as the next
 GRPC: Final = 50051
 
 
@@ -97,8 +98,11 @@ def inject(workload: Json, images: Images, *arguments: str) -> Json:
     return found
 
 
-def engines(name: str, images: Images, model: str, replicas: int = 3, **more: Any) -> Json:
-    """A Deployment before injection, as its owner would write it. `more`: fields of the engine's container."""
+def engines(name: str, images: Images, model: str, replicas: int, flags: Sequence[str]) -> Json:
+    """A Deployment before injection, as its owner would write it: engines on loopback, a proxy in front of their HTTP port.
+
+    `flags`: of the simulator, beside where its model is and where it listens.
+    """
     container = {
         "name": "vllm",
         "image": images.simulator,
@@ -106,12 +110,11 @@ def engines(name: str, images: Images, model: str, replicas: int = 3, **more: An
         "command": ["python", "-m", "simulator"],
         "args": [
             f"--model={MODELS}/{model}",
-            "--host=0.0.0.0",
+            "--host=127.0.0.1",
             f"--port={HTTP}",
             f"--grpc-port={GRPC}",
-            "--token-seconds=0.01",
+            *flags,
         ],
-        "ports": [{"name": "http", "containerPort": HTTP}],
         "volumeMounts": [{"name": "models", "mountPath": MODELS, "readOnly": True}],
         "securityContext": {
             "allowPrivilegeEscalation": False,
@@ -120,8 +123,8 @@ def engines(name: str, images: Images, model: str, replicas: int = 3, **more: An
             "readOnlyRootFilesystem": True,
             "seccompProfile": {"type": "RuntimeDefault"},
         },
-        **more,
     }
+    proxy = toy("proxy", "proxy", f":{PROXY}", f"127.0.0.1:{HTTP}", volumeMounts=[])
     models = {"claimName": "models", "readOnly": True}
     return {
         "apiVersion": "apps/v1",
@@ -135,7 +138,7 @@ def engines(name: str, images: Images, model: str, replicas: int = 3, **more: An
                 "metadata": {"labels": {"app": name}},
                 "spec": {
                     "terminationGracePeriodSeconds": 10,
-                    "containers": [container],
+                    "containers": [container, proxy],
                     "volumes": [{"name": "models", "persistentVolumeClaim": models}],
                 },
             },
@@ -224,6 +227,6 @@ def described(world: World, kubeconfig: Path) -> str:
 async def engine_state(world: World, pod: str) -> Json:
     """instance, fingerprint, paused, version, calls of a simulated engine. LookupError when it does not answer."""
     found: Json = json.loads(
-        await ask(world.api, Pods(world.api, world.namespace), pod, "/simulator/state", HTTP)
+        await ask(world.api, Pods(world.api, world.namespace), pod, "/simulator/state", PROXY)
     )
     return found

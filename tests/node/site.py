@@ -1,7 +1,7 @@
 """A namespace with the chart installed and checkpoints on a volume, and fleets of injected engines in it."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -9,13 +9,14 @@ from typing import Any, Final
 import checkpoints
 from fleet.manifests import weight_rollout
 from fleet.world import World
+from localcluster.pod_status import is_ready
 from localcluster.pods import Pods
 from localcluster.waiting import eventually
 from localnode.ground import Ground
 from node.clients import Clients
 from node.product import (
-    HTTP,
     MODELS,
+    PROXY,
     Images,
     described,
     engine_state,
@@ -24,10 +25,11 @@ from node.product import (
     install,
     models_volume,
 )
-from node.toys import create_service
+from node.toys import SOON_S, create_service
 
 Json = dict[str, Any]
 
+OPERATOR: Final = "weightrollout-operator"  # its Deployment
 VERSIONS: Final = "abcdef"
 READY_S: Final = 150.0  # three pods of two Python programs each, on two cores
 ROLL_S: Final = 150.0
@@ -68,16 +70,22 @@ class Site:
         )
         assert said.ok, f"{said.error}\n{self.story()}"
 
-    def workload(self, name: str, *arguments: str, replicas: int = 3, **engine: Any) -> Json:
+    def workload(
+        self,
+        name: str,
+        *arguments: str,
+        replicas: int = 3,
+        engine_flags: Sequence[str] = ("--token-seconds=0.01",),
+    ) -> Json:
         """Injected. `arguments`: of inject."""
-        before = engines(name, self.images, "a", replicas, **engine)
+        before = engines(name, self.images, "a", replicas, engine_flags)
         size = () if "--bytes" in arguments else ("--bytes", "1Mi")
         return inject(before, self.images, "--uri", self.uri("a"), *size, *arguments)
 
     async def deploy(self, workload: Json) -> str:
         """Apply it, with a Service in front; wait until all its pods are Ready. The Service's URL, good inside only."""
         name, count = workload["metadata"]["name"], workload["spec"]["replicas"]
-        address = await create_service(self.world.api, self.pods, name, HTTP)
+        address = await create_service(self.world.api, self.pods, name, PROXY)
         await self.world.apply(workload)
         try:
             await self.world.until_ready(name, count, READY_S)
@@ -112,6 +120,84 @@ class Site:
     def clients(self, url: str) -> Clients:
         """Traffic through the Service."""
         return Clients(self.world, url, dict(self.known))
+
+    async def replaced(self, app: str, before: set[str], count: int) -> None:
+        """Wait until there are that many pods, all Ready, and none of those with the uids of `before`."""
+
+        async def all_new() -> bool:
+            pods = await self.world.pods(app)
+            assert len(pods) == count, f"{len(pods)} pods"
+            assert before.isdisjoint(pod["metadata"]["uid"] for pod in pods)
+            return all(is_ready(pod.get("status") or {}) for pod in pods)
+
+        await eventually(all_new, 2 * READY_S, f"the pods of {app} are new", every_s=0.5)
+
+    async def container(self, pod: str, name: str) -> Json:
+        """Its status."""
+        return await self.pods.container(pod, name)
+
+    async def kill(self, pod: str, container: str) -> int:
+        """SIGKILL for the container's process; how often it had been restarted before."""
+        status = await self.container(pod, container)
+        await self.ground.kill_container(status["containerID"])
+        return int(status["restartCount"])
+
+    async def restarted(self, pod: str, container: str, before: int) -> None:
+        """Wait until the kubelet has started it again."""
+
+        async def again() -> bool:
+            status = await self.container(pod, container)
+            return status["restartCount"] > before and "running" in status["state"]
+
+        await eventually(again, SOON_S, f"{container} of {pod} is started again", every_s=0.2)
+
+    async def paused(self, app: str) -> str:
+        """Wait until an engine is in its pause; its pod."""
+
+        async def find() -> str:
+            for pod in await self.world.pods(app):
+                name = str(pod["metadata"]["name"])
+                try:
+                    if (await engine_state(self.world, name))["paused"]:
+                        return name
+                except LookupError:
+                    continue
+            return ""
+
+        return str(await eventually(find, ROLL_S, "an engine is paused"))
+
+    async def scale(self, deployment: str, replicas: int) -> None:
+        """Ask for so many."""
+        path = f"/apis/apps/v1/namespaces/{self.world.namespace}/deployments/{deployment}/scale"
+        await self.world.api.patch(path, {"spec": {"replicas": replicas}}, "merge")
+
+    async def operators(self, count: int) -> list[str]:
+        """Scale the operator; wait until that many of its pods are there, and Ready. Their names."""
+        await self.scale(OPERATOR, count)
+
+        async def there() -> bool:
+            pods = await self._operator_pods()
+            ready = [each for each in pods if is_ready(each.get("status") or {})]
+            return len(pods) == len(ready) == count
+
+        await eventually(there, SOON_S, f"{count} operators", every_s=0.2)
+        return [pod["metadata"]["name"] for pod in await self._operator_pods()]
+
+    async def leader(self) -> str:
+        """The operator's pod that holds the Lease."""
+        path = f"/apis/coordination.k8s.io/v1/namespaces/{self.world.namespace}/leases"
+        leases, _ = await self.world.api.list(path)
+        holders = [str(each["spec"].get("holderIdentity")) for each in leases]
+        for pod in await self._operator_pods():
+            name = str(pod["metadata"]["name"])
+            if any(name in holder for holder in holders):
+                return name
+        raise LookupError(f"no pod among {holders}")
+
+    async def _operator_pods(self) -> list[Json]:
+        path = f"/api/v1/namespaces/{self.world.namespace}/pods"
+        label = "app.kubernetes.io/component=operator"
+        return (await self.world.api.list(path, labelSelector=label))[0]
 
     def story(self) -> str:
         """What a person would look at first."""

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -22,6 +23,7 @@ const usage = `usage: toy COMMAND
   get URL DEADLINE     prints the answer; asks again until there is one
   load URL             asks until it is told to end, each time on a new connection; prints {"good", "bad", "errors"}
   stream URL COUNT     that many clients ask for completions, streamed, on new connections; port 9000: the tally, /stop ends it
+  proxy ADDRESS TO     hands connections on; told to end, it first lets those that are open end
   dial ADDRESS         prints "open" or "closed: why"
   write FILE TEXT      writes a file, then waits to be told to end
   read FILE DEADLINE   prints a file; waits until it is there
@@ -54,6 +56,9 @@ func main() {
 	case "stream":
 		need(2)
 		stream(arguments[0], arguments[1])
+	case "proxy":
+		need(2)
+		proxy(arguments[0], arguments[1])
 	case "dial":
 		need(1)
 		if connection, err := net.DialTimeout("tcp", arguments[0], 3*time.Second); err != nil {
@@ -111,6 +116,49 @@ func listen(address string, handler http.Handler) {
 		fail(err.Error())
 	}
 	<-stopped
+}
+
+func proxy(address, target string) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		fail(err.Error())
+	}
+	go func() {
+		<-ended()
+		listener.Close()
+	}()
+	var open sync.WaitGroup
+	defer open.Wait()
+	for {
+		outer, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		open.Add(1)
+		go func() {
+			defer open.Done()
+			handOn(outer.(*net.TCPConn), target)
+		}()
+	}
+}
+
+func handOn(outer *net.TCPConn, target string) {
+	defer outer.Close()
+	found, err := net.Dial("tcp", target)
+	if err != nil {
+		return
+	}
+	inner := found.(*net.TCPConn)
+	defer inner.Close()
+	done := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(inner, outer)
+		_ = inner.CloseWrite()
+		close(done)
+	}()
+	_, _ = io.Copy(outer, inner)
+	_ = outer.CloseWrite()
+	<-done
 }
 
 func get(url string) (string, error) {
