@@ -15,6 +15,7 @@ or nothing. Paths inside are relative to the volume that holds them: each side h
       images/<digest hex>/<plan id>/index.json      ImageIndex; written last, so its presence commits
       images/<digest hex>/<plan id>/...             what `weights.beside` keeps there is the agent's own
       A draft's image lies likewise below the digest of its own checkpoint and its own plan id.
+    memory.py is the one thing here that is no contract: both sides ask what they may still take.
     RPC payloads
       InitWeightTransferEngine(InitInfo)     UpdateWeights(UpdateInfo)
 """

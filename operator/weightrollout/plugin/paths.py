@@ -12,7 +12,8 @@ from typing import Any, Final
 import torch
 from torch import nn
 
-from weightrollout.plugin import inplace, memory
+from weightrollout.handover import memory
+from weightrollout.plugin import inplace
 from weightrollout.plugin.exchange import Exchange
 from weightrollout.plugin.region import Region
 from weightrollout.plugin.shadow import Shadow

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 import weightrollout
+from weightrollout.handover import memory
 from weightrollout.handover.fields import file_fields
 from weightrollout.handover.records import (
     DraftReport,
@@ -18,7 +19,7 @@ from weightrollout.handover.records import (
     LoadPlan,
     TensorFact,
 )
-from weightrollout.plugin import memory, replicas
+from weightrollout.plugin import replicas
 from weightrollout.weights import digest
 
 log = logging.getLogger(__name__)

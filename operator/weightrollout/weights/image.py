@@ -9,14 +9,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
-from weightrollout.handover import files
+from weightrollout.handover import files, memory
 from weightrollout.handover.records import Block, BlockSum, LoadPlan, RankImage
 from weightrollout.weights import checksum
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.layout import Copy
 
+#: What reading, hashing and scattering take beside the image: their buffers, measured below 32 MiB, and as much again.
+BUFFERS_BYTES: Final = 64 << 20
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -130,6 +132,14 @@ def staging_failures(folder: Path, need: int) -> Iterator[None]:
 def _check_space(folder: Path, need: int) -> None:
     if need > _free(folder):
         raise _too_small(folder, need)
+    left = memory.available_bytes() if memory.is_in_memory(folder) else None
+    # Its pages are charged to this container: a kernel that has none left kills it, in the middle of a write.
+    if left is not None and need + BUFFERS_BYTES > left:
+        raise WeightsError(
+            Reason.STAGING_SPACE_TOO_SMALL,
+            f"{need} bytes are needed, and {BUFFERS_BYTES} to write them, in a staging volume that lies in"
+            f" memory; this container may take {left} more; raise its memory limit, or stage on disk",
+        )
 
 
 def _free(folder: Path) -> int:

@@ -10,6 +10,7 @@ import pytest
 from checkpoints import qwen3_shapes
 from faultydisk import small_volume, unavailable
 from onepod import AgentProcess, OnePod, one_pod
+from weightrollout.weights.image import BUFFERS_BYTES
 
 pytestmark = [pytest.mark.slow, pytest.mark.faults]
 #: Room for one image of the tiny checkpoint and not for two.
@@ -119,3 +120,25 @@ async def test_staging_needs_little_memory_however_large_the_weights_are(tmp_pat
         with memory_limit(pid, _resident(pid) + spare):
             assert (await pod.bring("b", "txn-b")).outcome == "Committed"
         assert pod.agent.process.returncode is None
+
+
+async def test_volume_in_memory_is_not_filled_beyond_what_the_agent_may_take(
+    tmp_path: Path,
+) -> None:
+    """The kernel would kill the agent in the middle of a write: the pages are its own."""
+    shapes = qwen3_shapes(
+        hidden=512, layers=4, heads=8, kv_heads=8, head_dim=64, mlp=2048, vocab=8000
+    )
+    with small_volume(tmp_path / "volume", "size=1g") as volume:
+        async with one_pod(tmp_path, killable=True, tensors=shapes, staging=volume.path) as pod:
+            await pod.hello()
+            await pod.until(lambda state: state.ready)
+            assert isinstance(pod.agent, AgentProcess)
+            assert pod.agent.process is not None
+            pid = pod.agent.process.pid
+            # What it holds already is charged to where it was before: in here it has all of the limit.
+            with memory_limit(pid, BUFFERS_BYTES + 32 * MIB):
+                assert "raise its memory limit" in await told(pod, "b", "StagingSpaceTooSmall")
+            assert pod.agent.process.returncode is None
+
+            assert not (await pod.stage("b")).reason

@@ -9,7 +9,8 @@ import pytest
 pytest.importorskip("torch", reason="only an engine's environment has torch")
 
 import quirks
-from weightrollout.plugin import memory, paths
+from weightrollout.handover import memory
+from weightrollout.plugin import paths
 from weightrollout.plugin.birth import Birth
 from weightrollout.plugin.inplace import InPlace
 from weightrollout.plugin.recording import Given, Record

@@ -1,5 +1,10 @@
-"""How much memory this process may still take: the machine's, and that of every cgroup above it."""
+"""How much memory this process may still take: the machine's, and that of every cgroup above it.
 
+Asked on both sides of the handover: by the plugin before it packs weights anew, by the agent before it stages into memory.
+"""
+
+import ctypes
+import os
 from pathlib import Path
 from typing import Final
 
@@ -7,12 +12,25 @@ _MEMINFO: Final = Path("/proc/meminfo")
 _MEMBERSHIP: Final = Path("/proc/self/cgroup")
 _CGROUPS: Final = Path("/sys/fs/cgroup")
 _UNLIMITED: Final = 1 << 60
+_IN_MEMORY: Final = (0x01021994, 0x858458F6)  # tmpfs, ramfs: linux/magic.h
+_STATFS_BYTES: Final = 512  # more than any struct statfs has
 
 
 def available_bytes() -> int | None:
     """None where it cannot be found out. Page cache that can be dropped counts as available."""
     machine = _machine()
     return None if machine is None else min(machine, *(_left(each) for each in _groups()), machine)
+
+
+def is_in_memory(folder: Path) -> bool:
+    """Whether what is written there takes memory, which is charged to who writes it. False where it cannot be found out."""
+    buffer = ctypes.create_string_buffer(_STATFS_BYTES)
+    try:
+        if ctypes.CDLL(None).statfs(os.fsencode(folder), buffer) != 0:
+            return False
+    except (OSError, AttributeError):
+        return False
+    return ctypes.c_ulong.from_buffer(buffer).value in _IN_MEMORY  # f_type is the first field
 
 
 def _machine() -> int | None:
