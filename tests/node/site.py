@@ -30,6 +30,9 @@ from node.toys import SOON_S, create_service
 Json = dict[str, Any]
 
 OPERATOR: Final = "weightrollout-operator"  # its Deployment
+LARGE: Final = checkpoints.qwen3_shapes(  # about 100 MB
+    hidden=512, layers=8, heads=8, kv_heads=8, head_dim=64, mlp=2048, vocab=8000
+)
 VERSIONS: Final = "abcdef"
 READY_S: Final = 150.0  # three pods of two Python programs each, on two cores
 ROLL_S: Final = 150.0
@@ -63,6 +66,18 @@ class Site:
                 else each
             )
 
+    async def write_large(self, *versions: str) -> int:
+        """More checkpoints of a larger model, on the volume; bytes of one."""
+        folder = self.ground.shared / self.world.namespace
+        for version in versions:
+            await asyncio.to_thread(
+                checkpoints.write_checkpoint,
+                folder / version,
+                seed=sum(version.encode()),
+                tensors=LARGE,
+            )
+        return sum(path.stat().st_size for path in (folder / versions[0]).glob("*.safetensors"))
+
     async def install(self, *more: str) -> None:
         """The chart of this checkout; AssertionError with what helm and the cluster say when it does not come up."""
         said = await asyncio.to_thread(
@@ -75,12 +90,13 @@ class Site:
         name: str,
         *arguments: str,
         replicas: int = 3,
+        model: str = "a",
         engine_flags: Sequence[str] = ("--token-seconds=0.01",),
     ) -> Json:
-        """Injected. `arguments`: of inject."""
-        before = engines(name, self.images, "a", replicas, engine_flags)
+        """Injected. `arguments`: of inject; `model`: what the engines load at their start."""
+        before = engines(name, self.images, model, replicas, engine_flags)
         size = () if "--bytes" in arguments else ("--bytes", "1Mi")
-        return inject(before, self.images, "--uri", self.uri("a"), *size, *arguments)
+        return inject(before, self.images, "--uri", self.uri(model), *size, *arguments)
 
     async def deploy(self, workload: Json) -> str:
         """Apply it, with a Service in front; wait until all its pods are Ready. The Service's URL, good inside only."""
