@@ -52,6 +52,14 @@ class LocalNode(Ground):
         self._lock = -1
         super().__init__(Path(), "localnode")
 
+    @classmethod
+    def running(cls, state: Path) -> Self:
+        """One that another process runs, by its folder; not to be entered."""
+        found = cls()
+        found.state = state
+        found.kubeconfig = state / "control-plane" / "admin.kubeconfig"
+        return found
+
     @property
     def logs(self) -> Path:
         """One file for each part, and in `pods` one for each container."""
@@ -183,6 +191,8 @@ class LocalNode(Ground):
         return conditions.get("Ready") == "True" and not tainted
 
     def _import(self, name: str, archive: Path) -> None:
+        if name in self._ctr("images", "list", "--quiet").splitlines():
+            return  # a name is given once, as tags of builds are
         found = re.findall(
             r"^unpacking (\S+) ", self._ctr("images", "import", str(archive)), re.MULTILINE
         )

@@ -23,6 +23,7 @@ from localnode.oci import Image, write_archive
 from localnode.packages import why_not
 from localnode.settings import CONTAINERD_NAMESPACE
 
+RUNNING: Final = "WEIGHTROLLOUT_NODE"  # the folder of one that `python -m localnode up` runs
 ASK_KIND: Final = "WEIGHTROLLOUT_NODE_KIND"
 KIND_NAME: Final = "weightrollout-node"
 
@@ -32,6 +33,8 @@ async def find_ground(logs: Path) -> AsyncIterator[Ground]:
     """For as long as the context is open. A kind cluster is kept for the next run."""
     if os.environ.get(ASK_KIND) == "1":
         yield await asyncio.to_thread(kind_up)
+    elif folder := os.environ.get(RUNNING):
+        yield LocalNode.running(Path(folder))
     else:
         async with LocalNode(logs) as node:
             yield node
