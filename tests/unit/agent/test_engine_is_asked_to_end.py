@@ -57,6 +57,7 @@ def asked(folder: Path, *events: tuple[float, Callable[[Engine], None]]) -> Engi
         "board": SimpleNamespace(bell=Bell()),
         "watch": engine,
         "engine": engine,
+        "clock": SimpleNamespace(monotonic=lambda: loop.now),
     }
 
     async def story() -> None:
