@@ -45,10 +45,12 @@ class Can(StrEnum):
     BE_TORN = "be half-loaded by an update that was never prepared: it changes nothing"
     DRAIN = "be given time for running requests after SIGTERM"
     DRAFT = "be started with a speculative draft model"
+    END_WHOLE = "end with its first process: its frontend lives on, until its container ends"
     MANAGE_ITS_ENGINE = "be started so that its frontend manages the engine: `vllm serve` does"
     NOTICE_WHO_LEFT = "be relied on to notice that a client left: in half of the runs it did not"
     RENAME_ITS_SERVICE = "serve vllm.Control under another name"
     RUN_UNMANAGED = "be started so that its frontend does not manage the engine"
+    SERVE_WHILE_LOADING = "serve between Start and Update: the next step finds no weights, and dies"
     SERVE_TWINS = "be asked over HTTP what vllm.Control is asked"
     SLEEP = "be started with sleep mode"
     SPLIT_RANKS = "be started with several ranks"
@@ -210,6 +212,7 @@ _REAL: Final = frozenset(
         Can.DRAIN,
         Can.NOTICE_WHO_LEFT,
         Can.RUN_UNMANAGED,
+        Can.SERVE_WHILE_LOADING,
         Can.SERVE_TWINS,
         Can.TELL_LOGPROBS,
         Can.USE_OTHER_BACKENDS,
@@ -233,7 +236,12 @@ FRONTEND: Final = Subject(
     obtain=_obtain_frontend,
 )
 #: vLLM with its own reload.
-VLLM: Final = Subject("vllm", frozenset({STARTED_WITH}), _REAL - {Can.WRITE_FILES}, backend=STOCK)
+VLLM: Final = Subject(
+    "vllm",
+    frozenset({STARTED_WITH}),
+    _REAL - {Can.SERVE_WHILE_LOADING, Can.WRITE_FILES},
+    backend=STOCK,
+)
 #: vLLM with the product's plugin, which takes no longer than it must.
 PLUGIN: Final = Subject(
     "vllm-plugin",

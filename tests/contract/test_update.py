@@ -40,7 +40,7 @@ async def test_update_is_accepted_without_a_pause(engine: EngineUnderTest, pair:
     assert not await engine.is_paused()
 
 
-@needs(Can.ANSWER_BY_WEIGHTS)
+@needs(Can.ANSWER_BY_WEIGHTS, Can.SERVE_WHILE_LOADING)
 async def test_update_without_a_pause_spoils_running_answers(
     engine: EngineUnderTest, pair: Pair
 ) -> None:
