@@ -96,6 +96,27 @@ async def test_nothing_is_planned_before_the_first_lists_are_complete(ground: Gr
         await leader.planned()
 
 
+@pytest.mark.parametrize("spec", [{"mode": "Suspended"}, {"mode": "of another release"}], ids=str)
+async def test_leader_that_starts_nothing_leaves_agents_to_themselves(
+    ground: Ground, spec: dict[str, Any]
+) -> None:
+    """Suspended, or a spec that it cannot read: without its fence they count as without an operator."""
+    double = AgentDouble()
+    async with served(double) as target:
+        ground.rollout()
+        ground.pod("chat-0", target)
+        leader = Leader(ground)
+        async with leader.term() as term:
+            for fenced, changed in ((True, {}), (False, spec), (True, {})):
+                ground.rollout(**changed)
+                term.wake_all()
+
+                def told(fenced: bool = fenced) -> bool:
+                    return bool(double.watched) and double.watched[-1].HasField("fence") is fenced
+
+                await eventually(told, SOON, f"watched with a fence: {fenced}")
+
+
 async def test_nothing_is_planned_before_every_agent_was_heard(ground: Ground) -> None:
     slow, quick = AgentDouble(), AgentDouble()
     slow.held.clear()
