@@ -23,6 +23,7 @@ from weightrollout.controller.calls import (
     AgentRefusedCall,
     AgentUnreachable,
     call_error,
+    channel_closed,
     wire_fence,
 )
 from weightrollout.controller.leader import Fence
@@ -207,6 +208,10 @@ class AgentLink:
                 self._say(message)
         except TimeoutError as silent:
             raise AgentUnreachable(f"the agent was silent for {SILENT_S:g} s") from silent
+        except asyncio.CancelledError as error:
+            if not channel_closed():
+                raise
+            raise _Cut from error  # its channel was replaced long ago
         except grpc.aio.AioRpcError as error:
             if spoke:
                 raise _Cut from error

@@ -5,6 +5,7 @@ AgentCallFailed
 `-- AgentUnreachable   no answer: unknown whether it acted; every call may be sent again
 """
 
+import asyncio
 from collections.abc import Callable, Iterable
 from typing import Final, TypeVar, cast
 
@@ -73,6 +74,12 @@ def call_error(call: str, error: grpc.aio.AioRpcError) -> AgentCallFailed:
     if code in _REFUSALS:
         return AgentRefusedCall("AgentRefused", f"{call}: {code.name}: {details}")
     return AgentUnreachable(f"{call}: {code.name}: {details}")
+
+
+def channel_closed() -> bool:
+    """Of a CancelledError: whether a channel was closed under the call, and nobody asked this task to end."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() == 0
 
 
 def _refusal(value: bytes) -> AgentRefusedCall:

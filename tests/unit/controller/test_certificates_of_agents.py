@@ -13,7 +13,7 @@ from linking import SOON, linked, reached, told
 from localcluster.certificates import Authority
 from localcluster.waiting import eventually
 from weightrollout.agent.caller_flags import CallerAccess
-from weightrollout.controller import agent_access
+from weightrollout.controller import agent_access, agent_line
 from weightrollout.controller.agent_access import AgentAccess, certificate_of, fingerprint
 from weightrollout.controller.agent_tokens import Tokens
 from weightrollout.controller.calls import AgentUnreachable
@@ -201,6 +201,27 @@ async def test_new_calls_use_new_certificates_and_streams_go_on(tmp_path: Path) 
         await after.Release(pb.ReleaseRequest(), timeout=SOON)
         assert double.watchers == 1
         assert isinstance(link.seen, AgentView)
+
+
+async def test_stream_that_outlives_its_certificate_for_long_moves_to_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_line, "RETIRE_S", 0.05)
+    write(tmp_path, Authority())
+    of_agent, of_operator = mutual(tmp_path)
+    double = AgentDouble()
+    access = AgentAccess(None, TlsReader(of_operator, "the agents"))
+    async with guarded(of_agent, double) as target, linked(target, access) as link:
+        await reached(link)
+        await eventually(lambda: double.watchers == 1, SOON, "its stream is open")
+        write(tmp_path, Authority())
+        await link.stub.Release(pb.ReleaseRequest(), timeout=SOON)
+        await eventually(lambda: len(double.hellos) == 2, SOON, "it said Hello again")
+        await eventually(lambda: double.watchers == 1, SOON, "and watches on the new channel")
+        double.say(pb.AgentState(agent_version="double", ready=False))
+        await eventually(
+            lambda: isinstance(link.seen, AgentView) and not link.seen.ready, SOON, "it hears"
+        )
 
 
 async def test_agent_of_another_authority_is_not_talked_to(tmp_path: Path) -> None:

@@ -6,7 +6,12 @@ from typing import Final, TypeVar
 
 import grpc.aio
 
-from weightrollout.controller.calls import AgentRefusedCall, AgentUnreachable, call_error
+from weightrollout.controller.calls import (
+    AgentRefusedCall,
+    AgentUnreachable,
+    call_error,
+    channel_closed,
+)
 
 IDLE_S: Final = 60.0  # agents report at least every few seconds; a silent stream is a dead one
 ATTACH: Final = 8  # times in a row without a single message
@@ -41,6 +46,10 @@ async def follow(
                     return message
         except TimeoutError:
             lost = AgentUnreachable(f"{call}: no message for {IDLE_S:g} s")
+        except asyncio.CancelledError:
+            if not channel_closed():
+                raise
+            lost = AgentUnreachable(f"{call}: its channel was closed")
         except grpc.aio.AioRpcError as error:
             failed = call_error(call, error)
             if isinstance(failed, AgentRefusedCall):
