@@ -8,6 +8,7 @@ import asyncio
 import json
 import logging
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -135,7 +136,7 @@ class ClusterKeys:
     async def key(self, key_id: str) -> jwt.PyJWK:
         """Raises Refused."""
         if key_id not in self._keys:
-            await self._ask_for_new_ones(key_id)
+            await self._ask_again(lambda: key_id in self._keys)
         found = self._keys.get(key_id)
         if found is not None:
             return found
@@ -153,12 +154,12 @@ class ClusterKeys:
     async def issued_here(self, issuer: str) -> bool:
         """Also where no issuer is known."""
         if self.issuers and issuer not in self.issuers:
-            await self._ask_for_new_ones("")
+            await self._ask_again(lambda: issuer in self.issuers)
         return not self.issuers or issuer in self.issuers
 
-    async def _ask_for_new_ones(self, key_id: str) -> None:
+    async def _ask_again(self, is_known: Callable[[], bool]) -> None:
         async with self._lock:
-            if key_id in self._keys:
+            if is_known():
                 return  # the one before us asked
             now = self.clock.monotonic()
             if self._tried_at is not None and now < self._tried_at + UNKNOWN_S:

@@ -1,12 +1,16 @@
 """An agent that does not ask who calls listens on loopback only; flags that do not fit together are refused by name."""
 
+import argparse
+import re
 from pathlib import Path
 
 import pytest
 
+from weightrollout.agent import caller_flags
 from weightrollout.agent.main import BadFlag, check, parse
 from weightrollout.api import names
 
+PAPER = Path(__file__).parents[3] / "docs" / "authentication.md"
 ACCOUNT = "--operator-account=system:serviceaccount:ns:weightrollout-operator"
 POD = ("--pod-namespace=ns", "--pod-uid=u")
 JWKS = "--jwks=/keys.json"
@@ -74,3 +78,12 @@ def test_in_a_pod_everything_but_the_account_is_known(
     callers = parse(["--staging=/s", "--handover=/h", ACCOUNT]).callers
     assert callers.jwks == f"https://{url}:6443/openid/v1/jwks"
     assert (callers.pod_namespace, callers.pod_uid) == ("serving", "uid")
+
+
+def test_every_flag_about_callers_has_its_line_in_authentication() -> None:
+    parser = argparse.ArgumentParser(add_help=False)
+    caller_flags.add(parser)
+    flags = set(re.findall(r"--[a-z-]+", parser.format_usage()))
+    assert len(flags) > 5
+    told = set(re.findall(r"--[a-z-]+", PAPER.read_text()))
+    assert flags - told == set()

@@ -17,7 +17,7 @@ from weightrollout.api.names import OPERATOR_ACCOUNT
 from weightrollout.controller.agent_access import AgentAccess
 from weightrollout.controller.agent_tokens import IN_FLIGHT, RENEW_S, YOUNG_S, Tokens
 from weightrollout.kube.client import Client
-from weightrollout.kube.errors import Forbidden
+from weightrollout.kube.errors import Forbidden, Unavailable
 from weightrollout.rollout.fleet import AgentFault
 
 TOKENS: Final = f"/api/v1/namespaces/ns/serviceaccounts/{OPERATOR_ACCOUNT}/token"
@@ -110,6 +110,14 @@ async def test_operator_without_the_right_says_that_it_has_no_token(
         linked(target, AgentAccess(tokens)) as link,
     ):
         await told(link, AgentFault.UNREACHABLE, "NoToken", "serviceaccounts", "403")
+
+
+async def test_answer_without_a_token_is_no_token(
+    tokens: Tokens, front: tuple[ApiFront, Client]
+) -> None:
+    front[0].issue = lambda name, to: ""
+    with pytest.raises(Unavailable, match="has no token"):
+        await tokens.token("u-1")
 
 
 async def test_refusal_of_the_agent_is_told_in_its_words(tokens: Tokens, tmp_path: Path) -> None:
