@@ -8,9 +8,12 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 #: Of Debian: who else uses its lock is waited for.
-LOCK_S = 600
+LOCK_S: Final = 600
+#: A killed build must not go on in the background, with our lock let go.
+DIES_WITH_US: Final = ("setpriv", "--pdeathsig", "KILL", "--") if shutil.which("setpriv") else ()
 
 
 class BuildFailed(Exception):
@@ -39,7 +42,7 @@ def run(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> str:
 def logged(command: Sequence[str], log: Path) -> None:
     """Run it with all that it says in `log`, the end of which is told when it fails. Raises BuildFailed."""
     with log.open("ab") as file:
-        done = subprocess.run(command, stdout=file, stderr=file, check=False)
+        done = subprocess.run([*DIES_WITH_US, *command], stdout=file, stderr=file, check=False)
     if done.returncode != 0:
         end = log.read_text(errors="replace")[-4000:]
         raise BuildFailed(

@@ -26,6 +26,8 @@ chroot=$1; root=$2; shift 2
 mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
 mount -t tmpfs -o mode=755 devices "$root/dev"
+mkdir -m 1777 "$root/dev/shm"
+ln -s /proc/self/fd "$root/dev/fd"
 for each in null zero urandom; do : > "$root/dev/$each"; mount --bind "/dev/$each" "$root/dev/$each"; done
 while [ "$1" != -- ]; do mount --bind "$1" "$root$2"; shift 2; done
 shift
