@@ -28,7 +28,6 @@ from localcluster.kubeconfig import Access, write_kubeconfig
 from localcluster.processes import Command, Guard, Process, log_tail, start_process
 from localcluster.waiting import NeverCame, eventually
 
-READY_S: Final = 60.0  # it takes 5 to 10; the rest is for a machine that is busy with other tests
 STOP_S: Final = 3.0
 GUARD_S: Final = 30.0
 ATTEMPTS: Final = 3  # a port we chose may be taken before its user binds it
@@ -268,7 +267,7 @@ class LocalCluster(Cluster):
                     return False
 
             try:
-                await eventually(answers, READY_S, f"{name} is ready")
+                await eventually(answers, self._settings.ready_s, f"{name} is ready")
             except NeverCame as late:
                 raise self._failed(name, "did not become ready") from late
 
@@ -286,7 +285,7 @@ class LocalCluster(Cluster):
                 return True
 
             try:
-                await eventually(made, READY_S, "the controllers work")
+                await eventually(made, self._settings.ready_s, "the controllers work")
             except NeverCame as late:
                 raise self._failed("kube-controller-manager", "did not start to work") from late
 

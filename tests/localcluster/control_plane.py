@@ -16,6 +16,9 @@ class ControlPlane:
 
     address: str | None = None
     port: int | None = None
+    ready_s: float = (
+        60.0  # it takes 5 to 10; the rest is for a machine that is busy with other tests
+    )
 
     def address_flags(self) -> tuple[str, ...]:
         """Of the API server."""

@@ -29,7 +29,7 @@ from localnode.oci import Image, write_archive
 from localnode.settings import CONTAINERD_NAMESPACE, PAUSE_IMAGE, UP
 from once import locked
 
-READY_S: Final = 180.0  # it takes about 15; the rest is for a machine that is busy with other tests
+READY_S: Final = 300.0  # it takes about 15; the rest is for a machine that is busy with other tests
 IMPORT_S: Final = 300.0
 STOP_S: Final = 30.0
 TESTS: Final = Path(__file__).parents[1]

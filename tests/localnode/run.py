@@ -23,6 +23,7 @@ from localnode.build import node_binary
 from localnode.packages import PATH, plugin_folder
 from localnode.settings import UP, Settings
 
+READY_S: Final = 240.0
 CONTAINERD_S: Final = 60.0
 LOOK_S: Final = 0.5
 BLOCK: Final = 64 * 1024
@@ -38,7 +39,7 @@ async def run(state: Path, logs: Path, port: int, door: socket.socket) -> None:
     (folder / "log").symlink_to(logs)
     parts = Parts(state, logs)
     parts.start("containerd", f"--config={state / 'containerd.toml'}", before=settings.write)
-    async with LocalCluster(folder, ControlPlane(NODE_ADDRESS, port)) as cluster:
+    async with LocalCluster(folder, ControlPlane(NODE_ADDRESS, port, READY_S)) as cluster:
         kubelet = cluster.authority.issue(f"system:node:{NODE_NAME}", "system:nodes")
         cluster.write_access(settings.kubelet_access, kubelet)
         proxy = cluster.authority.issue("system:kube-proxy")
