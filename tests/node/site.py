@@ -96,7 +96,8 @@ class Site:
         """Injected. `arguments`: of inject; `model`: what the engines load at their start."""
         before = engines(name, self.images, model, replicas, engine_flags)
         size = () if "--bytes" in arguments else ("--bytes", "1Mi")
-        return inject(before, self.images, "--uri", self.uri(model), *size, *arguments)
+        where = ("--container", "vllm", "--uri", self.uri(model))
+        return inject(before, self.images, *where, *size, *arguments)
 
     async def deploy(self, workload: Json) -> str:
         """Apply it, with a Service in front; wait until all its pods are Ready. The Service's URL, good inside only."""
