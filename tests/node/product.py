@@ -11,20 +11,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
+from typer.testing import CliRunner
 
 from fleet.world import World
 from helm.chart import CHART, ROOT, Said, helm
 from localcluster.pods import Pods
 from localnode.ground import Ground
 from node.toys import ask, toy
+from weightrollout.cli.inject import documents
+from weightrollout.cli.main import app
 
 Json = dict[str, Any]
 
 IMAGES: Final = ("weightrollout-operator", "weightrollout-agent", "weightrollout-simulator")
 READY_MADE: Final = "WEIGHTROLLOUT_NODE_IMAGES"
 BUILD_S: Final = 1800.0
-INJECT_S: Final = 60.0
 RELEASE: Final = "wr"
 MODELS: Final = "/models"
 PROXY: Final = 8080  # what clients reach
@@ -98,21 +99,12 @@ def install(ground: Ground, namespace: str, images: Images, *more: str) -> Said:
 
 
 def inject(workload: Json, images: Images, *arguments: str) -> Json:
-    """`kubectl weightrollout inject`, as a process."""
-    run = "import sys; from weightrollout.cli.main import app; app(sys.argv[1:])"
-    command = [sys.executable, "-c", run, "inject", "-f", "-", "--agent-image", images.agent]
-    done = subprocess.run(
-        [*command, *arguments],
-        input=yaml.safe_dump(workload),
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "operator"), "COLUMNS": "200"},
-        timeout=INJECT_S,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    found: Json = yaml.safe_load(done.stdout)
-    return found
+    """`kubectl weightrollout inject`, through its command line and through YAML."""
+    run = ["inject", "-f", "-", "--agent-image", images.agent, *arguments]
+    done = CliRunner().invoke(app, run, input=documents.write([workload]))
+    assert done.exit_code == 0, done.stderr
+    [found] = documents.read(done.stdout)
+    return dict(found)
 
 
 def engines(name: str, images: Images, model: str, replicas: int, flags: Sequence[str]) -> Json:
