@@ -105,5 +105,10 @@ async def site(
         known = write_models(folder)
         found = Site(ground, World(ground, api, name, folder), images, known)
         await found.prepare()
-        await found.install()
-        yield found
+        try:
+            await found.install()
+            yield found
+        finally:
+            # On a node that stays, a CRD of this release would be in the way of the next one's.
+            await remove_namespace(api, name)
+            await found.remove_crd()

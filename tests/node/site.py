@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -9,6 +10,7 @@ from typing import Any, Final
 import checkpoints
 from fleet.manifests import weight_rollout
 from fleet.world import World
+from localcluster.api import ApiError
 from localcluster.pod_status import is_ready
 from localcluster.pods import Pods
 from localcluster.waiting import eventually
@@ -26,6 +28,7 @@ from node.product import (
     models_volume,
 )
 from node.toys import SOON_S, create_service
+from weightrollout.api import names
 
 Json = dict[str, Any]
 
@@ -84,6 +87,12 @@ class Site:
             install, self.ground, self.world.namespace, self.images, *more
         )
         assert said.ok, f"{said.error}\n{self.story()}"
+
+    async def remove_crd(self) -> None:
+        """With every WeightRollout there is; nothing to do where it is gone."""
+        path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+        with suppress(ApiError):
+            await self.world.api.delete(f"{path}/{names.PLURAL}.{names.GROUP}")
 
     def workload(
         self,
