@@ -109,6 +109,7 @@ async def site(
             await found.install()
             yield found
         finally:
-            # On a node that stays, a CRD of this release would be in the way of the next one's.
-            await remove_namespace(api, name)
+            # In a cluster that stays, what belongs to no namespace would be in the way of the next release.
+            await found.uninstall()
             await found.remove_crd()
+            await remove_namespace(api, name)

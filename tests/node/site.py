@@ -10,6 +10,7 @@ from typing import Any, Final
 import checkpoints
 from fleet.manifests import weight_rollout
 from fleet.world import World
+from helm.chart import Said, helm
 from localcluster.api import ApiError
 from localcluster.pod_status import is_ready
 from localcluster.pods import Pods
@@ -19,6 +20,7 @@ from node.clients import Clients
 from node.product import (
     MODELS,
     PROXY,
+    RELEASE,
     Images,
     described,
     engine_state,
@@ -87,6 +89,13 @@ class Site:
             install, self.ground, self.world.namespace, self.images, *more
         )
         assert said.ok, f"{said.error}\n{self.story()}"
+
+    async def uninstall(self) -> Said:
+        """What helm said."""
+        where = (f"--namespace={self.world.namespace}", "--wait", "--timeout=100s")
+        return await asyncio.to_thread(
+            helm, "uninstall", RELEASE, *where, kubeconfig=self.ground.kubeconfig
+        )
 
     async def remove_crd(self) -> None:
         """With every WeightRollout there is; nothing to do where it is gone."""

@@ -1,11 +1,7 @@
 """Helm upgrades the release in the middle of a rollout, and removes it: the fleet serves on."""
 
-import asyncio
-
 import pytest
 
-from helm.chart import helm
-from node.product import RELEASE
 from node.site import Site
 
 pytestmark = pytest.mark.timeout(900)
@@ -21,10 +17,7 @@ async def test_upgrade_in_mid_rollout_and_uninstall_fail_no_request(site: Site) 
         await site.install("--set=podAnnotations.generation=two")
         await site.rolled("stays")
 
-        where = (f"--namespace={site.world.namespace}", "--wait", "--timeout=100s")
-        said = await asyncio.to_thread(
-            helm, "uninstall", RELEASE, *where, kubeconfig=site.ground.kubeconfig
-        )
+        said = await site.uninstall()
         assert said.ok, said.error
         await clients.more(8)
         assert (await site.world.status("stays"))["updated"] == "3/3", "the CRD stays, by policy"
