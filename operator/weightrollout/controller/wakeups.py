@@ -11,7 +11,7 @@ import logging
 import threading
 from contextlib import suppress
 from types import SimpleNamespace
-from typing import Final
+from typing import Any, Final, cast
 
 import aiohttp
 import kopf
@@ -24,6 +24,7 @@ from weightrollout.kube.store import SHORT_S
 BACKOFF_S: Final = (0.25, 15.0)  # first, and longest
 STOP_S: Final = 10.0
 STEADY_S: Final = 60.0  # one that ran for so long starts with the first pause again
+IDENTITY: Final = cast(Any, "weightrollout")  # of a type that kopf keeps to itself
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +75,8 @@ class Wakeups:
                     settings=handlers.settings(),
                     namespaces=[self._client.namespace],
                     standalone=True,
+                    # Else kopf asks for the name of the user, and a container's need not have one. Nobody reads it.
+                    identity=IDENTITY,
                     stop_flag=end,
                 )
             finally:
