@@ -158,6 +158,9 @@ class ApiFront:
     def _store(self, path: str, body: Json, event: str) -> Json:
         self.version += 1
         stored = copy.deepcopy(body)
+        if "/namespaces/" in path:
+            namespace = path.partition("/namespaces/")[2].split("/")[0]
+            stored["metadata"].setdefault("namespace", namespace)
         metadata = stored["metadata"]
         metadata["uid"] = metadata.get("uid") or str(uuid.uuid4())
         metadata["resourceVersion"] = str(self.version)

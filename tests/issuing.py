@@ -19,13 +19,14 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from localcluster.certificates import Authority
 from weightrollout.api import names
-from weightrollout.api.callers import TOKEN_S, account, audience
+from weightrollout.api.callers import TOKEN_S, Callee, account, audience
 
 Json = dict[str, Any]
 
 ISSUER: Final = "https://kubernetes.default.svc"
 NAMESPACE: Final = "ns"
 POD_UID: Final = "0b1c5a1e-0000-4000-8000-000000000001"
+CALLEE: Final = Callee(NAMESPACE, POD_UID)
 OPERATOR: Final = account(NAMESPACE, names.OPERATOR_ACCOUNT)
 #: The agent's own, with which it reads the keys.
 POD_TOKEN: Final = "token-of-the-pod"

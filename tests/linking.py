@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from issuing import POD_UID
+from issuing import CALLEE, POD_UID
 from localcluster.waiting import eventually
 from weightrollout.clock import SystemClock
 from weightrollout.controller.agent_access import AgentAccess
@@ -22,7 +22,7 @@ async def linked(
     target: str, access: AgentAccess, container: str = "c-1"
 ) -> AsyncIterator[AgentLink]:
     address = Address("chat-0", POD_UID, target)
-    line = Line(access, target, POD_UID, container)
+    line = Line(access, target, CALLEE, container)
     link = AgentLink(address, FENCE, SystemClock(), True, lambda: None, line)
     try:
         yield link

@@ -35,6 +35,7 @@ def pod(
     terminating: bool = False,
 ) -> Pod:
     return Pod(
+        namespace="prod",
         name=name,
         uid=f"uid-{name}",
         resource_version=1,

@@ -1,7 +1,8 @@
 """Every metric that is exported: name, unit, help and labels in one table.
 
 Promise: one row per metric, nothing is registered by importing this module, and nothing here knows who
-measures. Seconds and bytes are the only units of time and size. `rollout` is the WeightRollout's name.
+measures. Seconds and bytes are the only units of time and size. `namespace` and `rollout` are
+the WeightRollout's: a scrape must keep them (honorLabels), since the operator's own may be another.
 """
 
 from dataclasses import dataclass
@@ -41,21 +42,21 @@ PODS: Final = Row(
     Door.OPERATOR,
     Kind.GAUGE,
     "Pods of the fleet, by the counts of status.pods.",
-    ("rollout", "class"),
+    ("namespace", "rollout", "class"),
 )
 STAGED_BYTES: Final = Row(
     "staging_bytes",
     Door.OPERATOR,
     Kind.GAUGE,
     "Read and hashed so far by the pods that stage now.",
-    ("rollout",),
+    ("namespace", "rollout"),
 )
 SWAP_PAUSE: Final = Row(
     "swap_pause_seconds",
     Door.OPERATOR,
     Kind.HISTOGRAM,
     "Pause sent to Resume answered, of swaps that paused.",
-    ("rollout",),
+    ("namespace", "rollout"),
     PAUSE_BUCKETS,
 )
 SWAPS: Final = Row(
@@ -63,7 +64,7 @@ SWAPS: Final = Row(
     Door.OPERATOR,
     Kind.COUNTER,
     "Ended swaps; class and reason are empty when they went well, draft included.",
-    ("rollout", "outcome", "class", "reason"),
+    ("namespace", "rollout", "outcome", "class", "reason"),
 )
 ACTIONS: Final = Row(
     "actions_total",
@@ -109,7 +110,7 @@ STATUS_WRITES: Final = Row(
     Door.OPERATOR,
     Kind.COUNTER,
     "Writes of a WeightRollout's status.",
-    ("rollout",),
+    ("namespace", "rollout"),
 )
 WATCH_STARTS: Final = Row(
     "watch_starts_total",

@@ -10,6 +10,7 @@ import yaml
 from fleet import rbac
 from helm.chart import (
     CHART,
+    NAMESPACE,
     ROOT,
     SETS,
     golden,
@@ -18,13 +19,14 @@ from helm.chart import (
     of_kind,
     one,
     rendered,
+    template,
 )
 from weightrollout import __version__
 from weightrollout.api import names
 from weightrollout.api.generate import CRD_FILE
 from weightrollout.kube.lease import LEASE_NAME
 
-MINIMAL, EVERYTHING = SETS["minimal"], SETS["everything"]
+MINIMAL, EVERYTHING, EVERYWHERE = (SETS[each] for each in ("minimal", "everything", "everywhere"))
 
 every_set = pytest.mark.parametrize("name", SETS)
 
@@ -76,9 +78,9 @@ def test_operator_is_given_what_rights_yaml_lists_and_nothing_else(name: str) ->
         and each["metadata"]["name"].startswith("weightrollout-operator")
     ]
 
-    expected = [rbac.NAMESPACED]
-    if name != "roles-only":
-        expected.append(rbac.CLUSTER_WIDE)
+    expected = list(rbac.OF_ALL if name == "everywhere" else rbac.OF_ONE_NAMESPACE)
+    if name == "roles-only":
+        expected.pop()
     by_kind = sorted(operators, key=lambda each: str(each["kind"]), reverse=True)
     assert [tuple(each["rules"]) for each in by_kind] == expected
 
@@ -100,7 +102,7 @@ def test_nobody_is_given_a_wildcard(name: str) -> None:
 def test_what_the_rights_name_is_the_operators_own() -> None:
     named = {
         rule["resources"][0]: rule["resourceNames"]
-        for rule in (*rbac.NAMESPACED, *rbac.CLUSTER_WIDE)
+        for rule in (*rbac.WHERE_IT_WORKS, *rbac.OWN, *rbac.CLUSTER_WIDE)
         if "resourceNames" in rule
     }
 
@@ -192,6 +194,56 @@ def test_releases_in_two_namespaces_share_no_name_but_the_schemas() -> None:
     assert not cluster_wide("a") & cluster_wide("b")
 
 
+def test_no_right_to_a_named_object_of_its_own_reaches_into_another_namespace() -> None:
+    """Such as its Lease: one of that name in a namespace of somebody else is not the operator's."""
+    (role,) = of_kind(rendered(EVERYWHERE), "Role")
+    (*_, of_all) = of_kind(rendered(EVERYWHERE), "ClusterRole")
+
+    named = [rule["resources"] for rule in of_all["rules"] if "resourceNames" in rule]
+    assert named == [["customresourcedefinitions"]]
+    own = {each for rule in role["rules"] for each in rule["resources"]}
+    assert not own & {each for rule in of_all["rules"] for each in rule["resources"]}
+
+
+def test_scope_is_one_namespace_unless_somebody_says_cluster() -> None:
+    """An upgrade with the values of a release that knew no scope must not widen anything."""
+    for more in ((), ("--set=scope=null",), ("--set=scope=namespace",)):
+        objects = rendered(MINIMAL, *more)
+        assert "--scope=cluster" not in container(objects)["args"], more
+        assert template(MINIMAL, *more).out == template(MINIMAL).out
+    assert "--scope=cluster" in container(rendered(EVERYWHERE))["args"]
+
+
+def test_two_releases_for_all_namespaces_meet_each_others_names() -> None:
+    """Helm refuses what another release owns."""
+    found = [
+        {
+            (each["kind"], each["metadata"]["name"])
+            for each in rendered(EVERYWHERE, "--set=crds.install=false", namespace=namespace)
+            if each["kind"] == "ClusterRole"
+        }
+        for namespace in ("a", "b")
+    ]
+
+    assert found[0] == found[1] == {("ClusterRole", "weightrollout-operator")}
+
+
+def test_operator_of_all_namespaces_is_let_through_to_the_agents_of_each() -> None:
+    objects = rendered(EVERYWHERE)
+    policies = of_kind(objects, "NetworkPolicy")
+    operator = one(
+        [each for each in policies if each["metadata"]["namespace"] == NAMESPACE], "NetworkPolicy"
+    )
+
+    assert all(peer["namespaceSelector"] == {} for peer in operator["spec"]["egress"][-1]["to"])
+    engines = [each for each in policies if each["metadata"]["name"] == "weightrollout-engines"]
+    assert [each["metadata"]["namespace"] for each in engines] == ["team-a", "team-b"]
+    for each in engines:
+        (peer,) = each["spec"]["ingress"][1]["from"]
+        labels = peer["namespaceSelector"]["matchLabels"]
+        assert labels == {"kubernetes.io/metadata.name": NAMESPACE}
+
+
 def test_release_of_the_operator_is_the_charts() -> None:
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
 
@@ -212,7 +264,8 @@ def test_page_on_installing_has_the_rights_and_their_reasons() -> None:
 
 def rights_table() -> str:
     lines = ["| Where | What | Verb | What for |", "| --- | --- | --- | --- |"]
-    for scope, where in (("namespaced", "its namespace"), ("clusterWide", "cluster")):
+    places = {"namespaced": "where it works", "own": "its own namespace", "clusterWide": "cluster"}
+    for scope, where in places.items():
         for rule in rbac.rights(scope):
             (resource,) = rule["resources"]
             what = f"`{resource}`" + "".join(f" `{each}`" for each in rule.get("resourceNames", ()))

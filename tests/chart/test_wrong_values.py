@@ -32,6 +32,10 @@ WRONG = {
     "--set=sources.allowed={file:///models}": "sources.allowed",
     "--set=sources.allowed={s3://bucket/}": "sources.allowed",
     "--set=sources.allowed={file:///a'\\,'/}": "sources.allowed",
+    "--set=scope=world": "scope",
+    "--set=scope=cluster,rbac.clusterRole=false": "scope: cluster needs rbac.clusterRole",
+    "--set=scope=cluster,networkPolicy.engines.enabled=true": "networkPolicy.engines.namespaces",
+    "--set=networkPolicy.engines.namespaces={Team}": "networkPolicy.engines.namespaces",
     "--set=metrics.serviceMonitor.interval=often": "metrics.serviceMonitor.interval",
 }
 

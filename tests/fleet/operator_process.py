@@ -25,6 +25,7 @@ class OperatorRun:
     module: str = "weightrollout.controller"
     lease: Sequence[str] = LEASE
     environment: Mapping[str, str] = field(default_factory=dict)  # on top of our own
+    flags: Sequence[str] = ()
 
 
 class OperatorProcess:
@@ -66,6 +67,7 @@ class OperatorProcess:
                     f"--kubeconfig={self._kubeconfig}",
                     f"--http-bind=127.0.0.1:{port}",
                     *self._how.lease,
+                    *self._how.flags,
                 ],
                 {
                     **os.environ,

@@ -13,7 +13,7 @@ RIGHTS_FILE: Final = (
 
 
 def rights(scope: str) -> list[Json]:
-    """`namespaced` or `clusterWide`, as the chart has them: `verbs` are a mapping from each verb to its reason."""
+    """`namespaced`, `own` or `clusterWide`, as the chart has them: `verbs` are a mapping from each verb to its reason."""
     found: list[Json] = yaml.safe_load(RIGHTS_FILE.read_text(encoding="utf-8"))[scope]
     return found
 
@@ -22,5 +22,9 @@ def _rules(scope: str) -> tuple[Json, ...]:
     return tuple({**rule, "verbs": sorted(rule["verbs"])} for rule in rights(scope))
 
 
-NAMESPACED: Final = _rules("namespaced")
+WHERE_IT_WORKS: Final = _rules("namespaced")
+OWN: Final = _rules("own")
 CLUSTER_WIDE: Final = _rules("clusterWide")
+#: Of a Role in the operator's namespace, and of a ClusterRole beside it, by the chart's value `scope`.
+OF_ONE_NAMESPACE: Final = ((*WHERE_IT_WORKS, *OWN), CLUSTER_WIDE)
+OF_ALL: Final = (OWN, (*WHERE_IT_WORKS, *CLUSTER_WIDE))

@@ -58,7 +58,7 @@ class World:
     async def operator_kubeconfig(self) -> Path:
         """Exactly the rights of `rbac`."""
         return await self.cluster.kubeconfig_for_serviceaccount(
-            self.namespace, names.OPERATOR_ACCOUNT, self.folder, rbac.NAMESPACED, rbac.CLUSTER_WIDE
+            self.namespace, names.OPERATOR_ACCOUNT, self.folder, *rbac.OF_ONE_NAMESPACE
         )
 
     async def deploy(self, fleet: FleetSpec) -> None:

@@ -39,7 +39,7 @@ MUTATING: Final = frozenset({"create", "patch", "update", "delete"})
 WRITTEN: Final = tuple(
     dict.fromkeys(
         resource
-        for rule in rbac.NAMESPACED
+        for rule in rbac.OF_ONE_NAMESPACE[0]
         if MUTATING & set(rule["verbs"])
         for resource in rule["resources"]
     )

@@ -3,9 +3,42 @@
 weightrollout-operator
 {{- end }}
 
-{{/* Of objects that belong to no namespace, so that releases in two namespaces stay apart. */}}
+{{/* "true" where the operator works in all namespaces. Values of a release before `scope` have none. */}}
+{{- define "weightrollout.everywhere" -}}
+{{- if eq (.Values.scope | default "namespace") "cluster" }}true{{ end }}
+{{- end }}
+
+{{/*
+Of objects that belong to no namespace. Releases in two namespaces stay apart; of those that work everywhere
+Helm refuses the second, whose objects have the same name.
+*/}}
 {{- define "weightrollout.clusterName" -}}
+{{- if include "weightrollout.everywhere" . -}}
+weightrollout-operator
+{{- else -}}
 weightrollout-operator:{{ .Release.Namespace }}
+{{- end }}
+{{- end }}
+
+{{/* Two operators over one namespace would take the lead from each other for ever. Without a cluster, nothing is found. */}}
+{{- define "weightrollout.alone" -}}
+{{- if include "weightrollout.everywhere" . }}
+{{- if not .Values.rbac.clusterRole }}
+{{- fail "scope: cluster needs rbac.clusterRole: true: its rights are in no single namespace" }}
+{{- end }}
+{{- range (lookup "apps/v1" "Deployment" "" "").items }}
+{{- if and (eq .metadata.name (include "weightrollout.name" $)) (ne .metadata.namespace $.Release.Namespace) }}
+{{- fail (printf "scope: cluster: an operator is installed in the namespace %s already: uninstall it first, pods serve on meanwhile" .metadata.namespace) }}
+{{- end }}
+{{- end }}
+{{- else if .Values.rbac.clusterRole }}
+{{- with lookup "rbac.authorization.k8s.io/v1" "ClusterRole" "" "weightrollout-operator" }}
+{{- $owner := index (.metadata.annotations | default dict) "meta.helm.sh/release-namespace" }}
+{{- if ne ($owner | default "") $.Release.Namespace }}
+{{- fail (printf "scope: namespace: the operator in the namespace %s works in all namespaces, and so in this one" ($owner | default "of the ClusterRole weightrollout-operator")) }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{/* Which pods are the operator's. A Deployment's selector can never change. */}}

@@ -1,7 +1,7 @@
 """What operator and agent agree on about calls between them: whom a token is for, and why a caller is not let in."""
 
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from weightrollout.api.names import GROUP
 
@@ -33,6 +33,13 @@ class NotTrusted(StrEnum):
     WITHOUT_TLS = "AgentWithoutTls"
     TLS_FAILED = "AgentTls"
     NO_TOKEN = "NoToken"
+
+
+class Callee(NamedTuple):
+    """Whom a token opens: one pod, whose agent is called."""
+
+    namespace: str
+    pod_uid: str
 
 
 def audience(namespace: str, pod_uid: str) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import grpc
 import grpc.aio
 
-from weightrollout.api.callers import AGENT_TLS_NAME, TOKEN_S, CallerReason, NotTrusted
+from weightrollout.api.callers import AGENT_TLS_NAME, TOKEN_S, Callee, CallerReason, NotTrusted
 from weightrollout.controller.agent_tokens import Bearer, Tokens
 from weightrollout.controller.calls import AgentRefusedCall, AgentUnreachable
 from weightrollout.engine.errors import EngineUnreachable
@@ -67,22 +67,22 @@ class AgentAccess:
         """`tokens` None: callers show a certificate alone. `files` None: certificates are pinned."""
         self._tokens = tokens
         self._files = files
-        self._pins: dict[str, Pin] = {}  # by pod uid
+        self._pins: dict[Callee, Pin] = {}
 
     async def open(
-        self, target: str, pod_uid: str, container: str, before: Opened | None
+        self, target: str, callee: Callee, container: str, before: Opened | None
     ) -> Opened:
         """`before` where it still holds. Raises AgentUnreachable, whose message begins with a reason."""
         if self._files is not None:
-            return self.renewed(target, pod_uid, before)
+            return self.renewed(target, callee, before)
         shown = await certificate_of(target)
-        pin = self._pins.get(pod_uid)
+        pin = self._pins.get(callee)
         if pin is not None and pin.container == container:
             if shown != pin.pem:
                 raise AgentUnreachable(_changed(pin, shown))
         elif shown is not None:
-            log.info("agent of pod %s: certificate %s is kept", pod_uid, fingerprint(shown))
-            pin = self._pins[pod_uid] = Pin(container, shown)
+            log.info("agent of pod %s: certificate %s is kept", callee.pod_uid, fingerprint(shown))
+            pin = self._pins[callee] = Pin(container, shown)
         elif not is_loopback(target):
             raise AgentUnreachable(
                 f"{NotTrusted.WITHOUT_TLS}: the agent at {target} speaks without TLS: start it with"
@@ -94,11 +94,9 @@ class AgentAccess:
             )
         options = (("grpc.ssl_target_name_override", AGENT_TLS_NAME),)
         credentials = grpc.ssl_channel_credentials(root_certificates=pin.pem.encode())
-        return self._kept(before, pin) or self._secured(
-            (target, pod_uid), pin, credentials, options
-        )
+        return self._kept(before, pin) or self._secured((target, callee), pin, credentials, options)
 
-    async def prepared(self, pod_uid: str, opened: Opened) -> None:
+    async def prepared(self, callee: Callee, opened: Opened) -> None:
         """A token is there: a large fleet waits for its own here, and not in the deadline of its first call.
 
         Raises AgentUnreachable.
@@ -106,11 +104,11 @@ class AgentAccess:
         if self._tokens is None or opened.how == PLAIN:
             return
         try:
-            await self._tokens.token(pod_uid)
+            await self._tokens.token(callee)
         except KubeError as error:
             raise AgentUnreachable(f"{NotTrusted.NO_TOKEN}: {error}") from error
 
-    def renewed(self, target: str, pod_uid: str, before: Opened | None) -> Opened:
+    def renewed(self, target: str, callee: Callee, before: Opened | None) -> Opened:
         """`before`, but where the operator's files have changed. Raises AgentUnreachable."""
         if self._files is None:
             if before is None:
@@ -123,15 +121,15 @@ class AgentAccess:
         name = self._files.files.server_name
         options = (("grpc.ssl_target_name_override", name),) if name else ()
         return self._kept(before, material.generation) or self._secured(
-            (target, pod_uid), material.generation, material.credentials, options
+            (target, callee), material.generation, material.credentials, options
         )
 
-    def judged(self, pod_uid: str, refused: AgentRefusedCall) -> AgentRefusedCall:
+    def judged(self, callee: Callee, refused: AgentRefusedCall) -> AgentRefusedCall:
         """What an agent's refusal means when our own token is looked at."""
         if self._tokens is None or refused.reason not in set(CallerReason):
             return refused
-        age_s = self._tokens.age_s(pod_uid)
-        self._tokens.refused(pod_uid)
+        age_s = self._tokens.age_s(callee)
+        self._tokens.refused(callee)
         if refused.reason == CallerReason.TOKEN_EXPIRED and age_s < TOKEN_S:
             told = (
                 f"{refused}; it was made {age_s:.0f} s ago for {TOKEN_S} s: the clock of that node or"
@@ -140,11 +138,11 @@ class AgentAccess:
             return AgentRefusedCall(CallerReason.CLOCK_SKEW, told, refused.epoch)
         return refused
 
-    def forget(self, pod_uid: str) -> None:
+    def forget(self, callee: Callee) -> None:
         """The pod is gone."""
-        self._pins.pop(pod_uid, None)
+        self._pins.pop(callee, None)
         if self._tokens is not None:
-            self._tokens.forget(pod_uid)
+            self._tokens.forget(callee)
 
     async def close(self) -> None:
         if self._tokens is not None:
@@ -155,14 +153,14 @@ class AgentAccess:
 
     def _secured(
         self,
-        whom: tuple[str, str],
+        whom: tuple[str, Callee],
         how: Hashable,
         credentials: grpc.ChannelCredentials,
         options: tuple[tuple[str, str], ...],
     ) -> Opened:
-        target, pod_uid = whom
+        target, callee = whom
         if self._tokens is not None:
-            bearer = grpc.metadata_call_credentials(Bearer(self._tokens, pod_uid))
+            bearer = grpc.metadata_call_credentials(Bearer(self._tokens, callee))
             credentials = grpc.composite_channel_credentials(credentials, bearer)
         every = (*OPTIONS, OWN_CONNECTIONS, *options)
         return _opened(how, grpc.aio.secure_channel(target, credentials, options=every))

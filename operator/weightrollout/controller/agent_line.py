@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import grpc.aio
 
+from weightrollout.api.callers import Callee
 from weightrollout.controller.agent_access import AgentAccess, Opened
 from weightrollout.controller.calls import AgentRefusedCall
 
@@ -20,11 +21,13 @@ RETIRE_S: Final = 3600.0
 class Line:
     """To whoever is to be trusted at that address."""
 
-    def __init__(self, access: AgentAccess, target: str, pod_uid: str, container: str = "") -> None:
+    def __init__(
+        self, access: AgentAccess, target: str, callee: Callee, container: str = ""
+    ) -> None:
         """`container`: id of the one that the agent runs in, "" if not known."""
         self._access = access
         self._target = target
-        self._pod_uid = pod_uid
+        self._callee = callee
         self._container = container
         self._opened: Opened | None = None
         self._doubted = False  # it did not answer, or was started again: who is there now?
@@ -33,7 +36,7 @@ class Line:
     @property
     def stub(self) -> "AgentAsyncStub":
         """For one call: the next one may be made with other certificates. Raises AgentUnreachable."""
-        return self._use(self._access.renewed(self._target, self._pod_uid, self._opened)).stub
+        return self._use(self._access.renewed(self._target, self._callee, self._opened)).stub
 
     async def reach(self) -> None:
         """See that `stub` leads to whoever is to be trusted there now, and that there is a token.
@@ -43,10 +46,10 @@ class Line:
         if self._opened is None or self._doubted:
             container = self._container
             before = self._opened
-            self._use(await self._access.open(self._target, self._pod_uid, container, before))
+            self._use(await self._access.open(self._target, self._callee, container, before))
             self._doubted = container != self._container
         if self._opened is not None:
-            await self._access.prepared(self._pod_uid, self._opened)
+            await self._access.prepared(self._callee, self._opened)
 
     def doubt(self) -> None:
         """It did not answer: `reach` looks who is there."""
@@ -61,7 +64,7 @@ class Line:
 
     def judged(self, refused: AgentRefusedCall) -> AgentRefusedCall:
         """What a refusal of a call on this line means."""
-        return self._access.judged(self._pod_uid, refused)
+        return self._access.judged(self._callee, refused)
 
     async def close(self) -> None:
         """Whatever runs on it is cut."""

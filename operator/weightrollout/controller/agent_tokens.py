@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import grpc
 
-from weightrollout.api.callers import TOKEN_S, audience
+from weightrollout.api.callers import TOKEN_S, Callee, audience
 from weightrollout.clock import Clock
 from weightrollout.kube.client import Client
 from weightrollout.kube.errors import KubeError
@@ -34,40 +34,41 @@ class _Held:
 
 
 class Tokens:
-    """Of one account. Nothing is asked for before somebody is called."""
+    """Of one account, for pods of any namespace. Nothing is asked for before somebody is called."""
 
     def __init__(self, client: Client, account: str, clock: Clock) -> None:
+        """`client`: of the account's own namespace."""
         self._client = client.beside()
         self._account = account
         self._clock = clock
-        self._held: dict[str, _Held] = {}  # by pod uid
-        self._asking: dict[str, asyncio.Task[str]] = {}
+        self._held: dict[Callee, _Held] = {}
+        self._asking: dict[Callee, asyncio.Task[str]] = {}
         self._slots = asyncio.Semaphore(IN_FLIGHT)
         self._why = ""  # the last one was not given
 
-    async def token(self, pod_uid: str) -> str:
+    async def token(self, callee: Callee) -> str:
         """Raises KubeError."""
-        held = self._held.get(pod_uid)
-        age_s = self.age_s(pod_uid)
+        held = self._held.get(callee)
+        age_s = self.age_s(callee)
         if held is not None and age_s < LAST_S:
             if age_s >= RENEW_S:
-                self._renewal(pod_uid)
+                self._renewal(callee)
             return held.text
-        return await asyncio.shield(self._renewal(pod_uid))
+        return await asyncio.shield(self._renewal(callee))
 
-    def age_s(self, pod_uid: str) -> float:
+    def age_s(self, callee: Callee) -> float:
         """Infinite where there is none."""
-        held = self._held.get(pod_uid)
+        held = self._held.get(callee)
         return float("inf") if held is None else self._clock.monotonic() - held.since
 
-    def refused(self, pod_uid: str) -> None:
+    def refused(self, callee: Callee) -> None:
         """By the agent: the next call brings another one."""
-        if self.age_s(pod_uid) >= YOUNG_S:
-            self._held.pop(pod_uid, None)
+        if self.age_s(callee) >= YOUNG_S:
+            self._held.pop(callee, None)
 
-    def forget(self, pod_uid: str) -> None:
-        self._held.pop(pod_uid, None)
-        if (asking := self._asking.pop(pod_uid, None)) is not None:
+    def forget(self, callee: Callee) -> None:
+        self._held.pop(callee, None)
+        if (asking := self._asking.pop(callee, None)) is not None:
             asking.cancel()
 
     async def close(self) -> None:
@@ -76,38 +77,38 @@ class Tokens:
             task.cancel()
         await asyncio.gather(*asking, return_exceptions=True)
 
-    def _renewal(self, pod_uid: str) -> asyncio.Task[str]:
+    def _renewal(self, callee: Callee) -> asyncio.Task[str]:
         """The one that is under way, or a new one."""
-        task = self._asking.get(pod_uid)
+        task = self._asking.get(callee)
         if task is None:
-            task = asyncio.create_task(self._renew(pod_uid), name=f"token for {pod_uid}")
-            self._asking[pod_uid] = task
-            task.add_done_callback(lambda done: self._ended(pod_uid, done))
+            task = asyncio.create_task(self._renew(callee), name=f"token for {callee.pod_uid}")
+            self._asking[callee] = task
+            task.add_done_callback(lambda done: self._ended(callee, done))
         return task
 
-    async def _renew(self, pod_uid: str) -> str:
+    async def _renew(self, callee: Callee) -> str:
         async with self._slots:
             since = self._clock.monotonic()
-            wanted = audience(self._client.namespace, pod_uid)
+            wanted = audience(*callee)
             text = await request_token(self._client, self._account, wanted, TOKEN_S)
-        self._held[pod_uid] = _Held(text, since)
+        self._held[callee] = _Held(text, since)
         return text
 
-    def _ended(self, pod_uid: str, task: asyncio.Task[str]) -> None:
-        if self._asking.get(pod_uid) is task:
-            del self._asking[pod_uid]
+    def _ended(self, callee: Callee, task: asyncio.Task[str]) -> None:
+        if self._asking.get(callee) is task:
+            del self._asking[callee]
         error = None if task.cancelled() else task.exception()
         why = "" if error is None else str(error)
         if why and why != self._why:
-            log.warning("no token for the agent of pod %s: %s", pod_uid, why)
+            log.warning("no token for the agent of pod %s: %s", callee.pod_uid, why)
         self._why = why
 
 
 class Bearer(grpc.AuthMetadataPlugin):
     """Puts the pod's token on every call of a channel. gRPC does so over TLS only."""
 
-    def __init__(self, tokens: Tokens, pod_uid: str) -> None:
-        self._ask: Callable[[], Coroutine[Any, Any, str]] = lambda: tokens.token(pod_uid)
+    def __init__(self, tokens: Tokens, callee: Callee) -> None:
+        self._ask: Callable[[], Coroutine[Any, Any, str]] = lambda: tokens.token(callee)
         self._loop = asyncio.get_running_loop()
 
     def __call__(

@@ -264,15 +264,16 @@ class Agents:
         wanted = {
             address.pod_uid: address for address in map(address_of, pods) if address is not None
         }
-        containers = {pod.uid: pod.agent_container for pod in pods}
+        known = {pod.uid: pod for pod in pods}
         for uid in [uid for uid, link in links.items() if wanted.get(uid) != link.address]:
             self._close(links.pop(uid))
         for uid, address in wanted.items():
             if uid in links:
-                links[uid].set_container(containers[uid])
+                links[uid].set_container(known[uid].agent_container)
                 links[uid].set_fence(fence)
             else:
-                line = Line(self._access, address.target, uid, containers[uid])
+                pod = known[uid]
+                line = Line(self._access, address.target, pod.callee, pod.agent_container)
                 links[uid] = AgentLink(
                     *(address, fence, self._clock, first, lambda: self._wake(rollout), line),
                     quiet=rollout in self._quiet,
@@ -292,6 +293,11 @@ class Agents:
 
     def link(self, rollout: str, pod_uid: str) -> AgentLink | None:
         return self._links.get(rollout, {}).get(pod_uid)
+
+    @property
+    def idle(self) -> bool:
+        """Of no rollout at all, not even of one without pods."""
+        return not self._links
 
     def all_heard(self, rollout: str) -> bool:
         return all(link.heard for link in self._links.get(rollout, {}).values())

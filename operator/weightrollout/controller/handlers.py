@@ -12,7 +12,7 @@ import kopf
 from weightrollout.api.names import API_VERSION, GROUP, KIND, PLURAL, VERSION
 from weightrollout.kube.client import Json
 from weightrollout.kube.connection import Connection
-from weightrollout.kube.rollouts import Rollouts
+from weightrollout.kube.rollouts import Rollouts, key_of_body
 
 
 class Forever:
@@ -72,6 +72,6 @@ def take(rollouts: Rollouts, event: kopf.RawEvent) -> None:
     """Any event only wakes its rollout; the pass reads the truth again."""
     body: Json = {"apiVersion": API_VERSION, "kind": KIND, **event["object"]}
     if event["type"] == "DELETED":
-        rollouts.forget(body["metadata"]["name"], body["metadata"]["uid"])
+        rollouts.forget(key_of_body(body), body["metadata"]["uid"])
     else:
         rollouts.learn(body)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weightrollout.kube.client import Json
-from weightrollout.kube.rollouts import Rollouts
+from weightrollout.kube.rollouts import RolloutsOf
 
 
 class NotLeading(Exception):
@@ -52,7 +52,7 @@ class Guard:
 class Epochs:
     """The epochs that this term holds, by rollout uid."""
 
-    def __init__(self, rollouts: Rollouts, guard: Guard) -> None:
+    def __init__(self, rollouts: RolloutsOf, guard: Guard) -> None:
         self._rollouts = rollouts
         self._guard = guard
         self._held: dict[str, int] = {}

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         log.error("%s", wrong)
         return CANNOT_WORK
     account = options.service_account if options.agent_identity == TOKEN else None
-    how = Options(host, port, lease, account, agent_tls)
+    how = Options(host, port, lease, options.scope == "cluster", account, agent_tls)
     return asyncio.run(_run(options.namespace, options.kubeconfig, how))
 
 
@@ -58,7 +58,8 @@ async def _run(namespace: str, kubeconfig: Path | None, options: Options) -> int
             if problem := await schema_problem(client):
                 log.error("%s", problem)
                 return CANNOT_WORK
-            log.info("operator %s for namespace %s", __version__, namespace)
+            where = "all namespaces" if options.everywhere else f"namespace {namespace}"
+            log.info("operator %s in %s, for %s", __version__, namespace, where)
             await Process(client, SystemClock(), metrics, plan, options).run()
     except KubeError as error:
         log.error("%s", error)
@@ -74,7 +75,13 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="weightrollout-operator", description="Rolls new weights into running vLLM pods."
     )
-    parser.add_argument("--namespace", required=True, help="the one namespace it works in")
+    parser.add_argument("--namespace", required=True, help="its own: here is its Lease")
+    parser.add_argument(
+        "--scope",
+        choices=("namespace", "cluster"),
+        default="namespace",
+        help="works in its own namespace, or in all",
+    )
     parser.add_argument("--kubeconfig", type=Path, help="file; default: this pod's ServiceAccount")
     parser.add_argument(
         "--http-bind", default="0.0.0.0:8080", metavar="HOST:PORT", help="probes, metrics"

@@ -19,9 +19,9 @@ from weightrollout.controller.world import World
 from weightrollout.kube.configmaps import remove_stable
 from weightrollout.kube.errors import KubeError
 from weightrollout.kube.events import Event, about_pod
+from weightrollout.kube.picture import Shelf
 from weightrollout.kube.pods import Pod
 from weightrollout.kube.podwrites import Ours
-from weightrollout.kube.store import Store
 from weightrollout.wire.agent import agent_pb2 as pb
 
 EVERY_S: Final = 30.0
@@ -35,14 +35,15 @@ log = logging.getLogger(__name__)
 
 
 class Orphans:
-    """One pass over the namespace; the queue asks for it."""
+    """One pass over one namespace; the queue asks for it."""
 
-    def __init__(self, world: World, guard: Guard) -> None:
+    def __init__(self, world: World, guard: Guard, slots: asyncio.Semaphore) -> None:
+        """`slots`: how many pods are visited at once, in all namespaces together."""
         self._world = world
         self._guard = guard
         self._announced: set[str] = set()  # pod uids
         self._settled: set[str] = set()
-        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._slots = slots
 
     async def run_pass(self) -> float | None:
         """When to come again: a transaction that still runs, or a lost event, is waited for."""
@@ -61,7 +62,7 @@ class Orphans:
     def _is_orphan(self, pod: Pod) -> bool:
         return pod.counts and self._world.rollouts.get(pod.rollout) is None
 
-    async def _visit(self, store: Store[Pod], pod: Pod) -> bool:
+    async def _visit(self, store: Shelf[Pod], pod: Pod) -> bool:
         """Whether a swap still runs in it."""
         if pod.terminating:
             return False
@@ -89,7 +90,9 @@ class Orphans:
             "namespace: create it, or correct the label in the pod template; the pod serves what it has"
         )
         self._world.events.post(
-            Event(about_pod(pod.name, pod.uid), True, LABEL_POINTS_TO_NO_ROLLOUT, note)
+            Event(
+                about_pod(pod.namespace, pod.name, pod.uid), True, LABEL_POINTS_TO_NO_ROLLOUT, note
+            )
         )
 
     def _answer(self, pod: Pod, ours: Ours, state: pb.AgentState | None) -> Ours:
@@ -116,7 +119,7 @@ class Orphans:
                 self._settled.add(pod.uid)
             return None
         access = self._world.access
-        opened = await access.open(address.target, pod.uid, pod.agent_container, None)
+        opened = await access.open(address.target, pod.callee, pod.agent_container, None)
         async with opened.channel:
             stub = opened.stub
             try:
@@ -134,7 +137,7 @@ class Orphans:
             except grpc.aio.AioRpcError as error:
                 failed = call_error("Release", error)
                 if isinstance(failed, AgentRefusedCall):
-                    failed = access.judged(pod.uid, failed)
+                    failed = access.judged(pod.callee, failed)
                 raise failed from error
         self._settled.add(pod.uid)
         return state

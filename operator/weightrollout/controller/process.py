@@ -23,9 +23,9 @@ from weightrollout.controller.loop import Planner
 from weightrollout.controller.probes import Probes
 from weightrollout.controller.term import Term
 from weightrollout.controller.wakeups import Wakeups
-from weightrollout.controller.world import World
+from weightrollout.controller.world import Cluster
 from weightrollout.engine.tls import TlsFiles, TlsReader
-from weightrollout.kube.client import Client
+from weightrollout.kube.client import EVERYWHERE, Client
 from weightrollout.kube.configmaps import stable_source
 from weightrollout.kube.errors import KubeError
 from weightrollout.kube.events import Events
@@ -48,6 +48,7 @@ class Options:
     http_host: str
     http_port: int  # 0: any free one
     lease: LeaseTimes
+    everywhere: bool = False  # in all namespaces, not only in the client's
     account: str | None = OPERATOR_ACCOUNT  # whose tokens agents are shown; None: none
     agent_tls: TlsFiles | None = None  # None: an agent's certificate is kept from first contact on
 
@@ -61,10 +62,12 @@ class Process:
         self._plan = plan
         self._options = options
         self._identity = f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4().hex[:8]}"
+        # Lease and account lie in the operator's own namespace, wherever it works.
+        reach = client.within(EVERYWHERE) if options.everywhere else client
         tokens = Tokens(client, options.account, clock) if options.account else None
         files = TlsReader(options.agent_tls, "the agents") if options.agent_tls else None
-        self._world = _world(
-            client,
+        self._cluster = _cluster(
+            reach,
             clock,
             metrics,
             AgentAccess(tokens, files),
@@ -85,19 +88,19 @@ class Process:
         self._ending: set[asyncio.Task[None]] = set()
         self._stop = asyncio.Event()
         self._sweep_now = asyncio.Event()
-        self._wakeups = Wakeups(client, self._world.rollouts)
+        self._wakeups = Wakeups(reach, self._cluster.rollouts)
         self._probes = Probes(metrics, self._ready)
 
     async def run(self) -> None:
-        world = self._world
+        cluster = self._cluster
         port = await self._probes.start(self._options.http_host, self._options.http_port)
         log.info("probes and metrics on %s:%d", self._options.http_host, port)
         parts = [
-            _task("pods", world.pods.run()),
-            _task("strays", world.strays.run()),
-            _task("revisions", world.revisions.run()),
-            _task("stables", world.stables.run()),
-            _task("events", world.events.run()),
+            _task("pods", cluster.pods.run()),
+            _task("strays", cluster.strays.run()),
+            _task("revisions", cluster.revisions.run()),
+            _task("stables", cluster.stables.run()),
+            _task("events", cluster.events.run()),
             _task("sweep", self._sweep()),
             _task("heartbeat", self._probes.beat()),
             _task("first lists", self._announce_lists()),
@@ -114,7 +117,7 @@ class Process:
             await _cancel([elector])
             await self._elector.release()
             await self._end_term()
-            await self._world.access.close()
+            await self._cluster.access.close()
             await _cancel([*parts, asked])
             await self._probes.stop()
             await _cancel([wakeups])
@@ -126,8 +129,8 @@ class Process:
         """Never returns. The first round says that the WeightRollouts are known."""
         while True:
             try:
-                first = not self._world.rollouts.complete
-                await self._world.rollouts.sweep()
+                first = not self._cluster.rollouts.complete
+                await self._cluster.rollouts.sweep()
                 if first:
                     self._wake_all()
                 pause_s = SWEEP_S
@@ -139,32 +142,32 @@ class Process:
             self._sweep_now.clear()
 
     async def _announce_lists(self) -> None:
-        for store in self._world.stores:
+        for store in self._cluster.stores:
             await store.synced.wait()
         self._wake_all()
 
     def _watched(self, store: str) -> None:
         """A watch begins, so one has ended: what ended it may have cost us events of kopf's as well."""
-        self._world.metrics.counter(WATCH_STARTS).labels(store).inc()
+        self._cluster.metrics.counter(WATCH_STARTS).labels(store).inc()
         self._sweep_now.set()
 
     def _restored(self) -> None:
         """All watches wait for a version that the restored server has yet to reach."""
         self._wakeups.restart()
-        for store in self._world.stores:
+        for store in self._cluster.stores:
             store.list_again()
 
     def _wake_all(self) -> None:
-        if self._world.complete and self._term is not None:
+        if self._cluster.complete and self._term is not None:
             self._term.wake_all()
 
     def _lead(self) -> None:
-        self._world.metrics.gauge(LEADER).set(1)
+        self._cluster.metrics.gauge(LEADER).set(1)
         self._guard = Guard(lambda: self._elector.leading, self._elector.fence)
-        self._term = Term(self._world, self._guard, self._plan)
+        self._term = Term(self._cluster, self._guard, self._plan)
 
     def _fenced(self, why: str) -> None:
-        self._world.metrics.gauge(LEADER).set(0)
+        self._cluster.metrics.gauge(LEADER).set(0)
         if self._guard is not None:
             self._guard.revoke()
         term, self._term = self._term, None
@@ -177,10 +180,10 @@ class Process:
         await asyncio.gather(*self._ending, return_exceptions=True)
 
     def _ready(self) -> str | None:
-        return None if self._world.complete else "the first lists are not complete"
+        return None if self._cluster.complete else "the first lists are not complete"
 
 
-def _world(
+def _cluster(
     client: Client,
     clock: Clock,
     metrics: Metrics,
@@ -188,12 +191,12 @@ def _world(
     identity: str,
     watched: Callable[[str], None],
     restored: Callable[[], None],
-) -> World:
+) -> Cluster:
     def dropped(reason: str) -> None:
         metrics.counter(EVENTS_DROPPED).labels(reason).inc()
 
     metrics.gauge(LEADER).set(0)
-    return World(
+    return Cluster(
         client=client,
         clock=clock,
         metrics=metrics,

@@ -8,8 +8,8 @@ and a pass whose write is refused every time would otherwise be repeated as fast
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Final, Generic, TypeVar
 
 from weightrollout.clock import Clock
 
@@ -19,28 +19,29 @@ DEAF_S: Final = 1.0  # after an error: so long at most no wake shortens the retr
 
 log = logging.getLogger(__name__)
 
-Pass = Callable[[str], Awaitable[float | None]]
+K = TypeVar("K", bound=Hashable)
+Pass = Callable[[K], Awaitable[float | None]]
 """Does one pass for a key; returns when time alone asks for the next one (`Clock.monotonic`)."""
 
 
-class WorkQueue:
+class WorkQueue(Generic[K]):
     """`on_error(key, error)` is told of a pass that raised; it is repeated with back-off."""
 
     def __init__(
-        self, run_pass: Pass, clock: Clock, on_error: Callable[[str, Exception], None]
+        self, run_pass: Pass[K], clock: Clock, on_error: Callable[[K, Exception], None]
     ) -> None:
         self._run_pass = run_pass
         self._clock = clock
         self._on_error = on_error
-        self._woken: dict[str, asyncio.Event] = {}
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._woken: dict[K, asyncio.Event] = {}
+        self._tasks: dict[K, asyncio.Task[None]] = {}
         self._closed = False
 
     @property
     def depth(self) -> int:
         return sum(woken.is_set() for woken in self._woken.values())
 
-    def wake(self, key: str) -> None:
+    def wake(self, key: K) -> None:
         if self._closed:
             return
         if key not in self._tasks:
@@ -48,7 +49,7 @@ class WorkQueue:
             self._tasks[key] = asyncio.create_task(self._serve(key), name=f"pass {key}")
         self._woken[key].set()
 
-    def forget(self, key: str) -> None:
+    def forget(self, key: K) -> None:
         """No pass any more until the next wake. May be called from within the key's own pass."""
         task = self._tasks.pop(key, None)
         self._woken.pop(key, None)
@@ -65,7 +66,7 @@ class WorkQueue:
         self._tasks.clear()
         self._woken.clear()
 
-    async def _serve(self, key: str) -> None:
+    async def _serve(self, key: K) -> None:
         woken = self._woken[key]
         retry_s = RETRY_S[0]
         while True:

@@ -56,16 +56,16 @@ class Reporter:
         self._guard()
         await self._world.rollouts.write_status(body, wanted)
         self._sent[name] = _Sent(uid, wanted, now)
-        self._world.metrics.counter(STATUS_WRITES).labels(name).inc()
+        self._world.metrics.counter(STATUS_WRITES).labels(self._world.namespace, name).inc()
         return None
 
     def forget(self, name: str) -> None:
         self._sent.pop(name, None)
         if name in self._measured:
             self._measured.remove(name)
-            self._world.metrics.gauge(STAGED_BYTES).remove(name)
+            self._world.metrics.gauge(STAGED_BYTES).remove(self._world.namespace, name)
             for key in PodCounts.model_fields:
-                self._world.metrics.gauge(PODS).remove(name, key)
+                self._world.metrics.gauge(PODS).remove(self._world.namespace, name, key)
 
     def _last(self, name: str, uid: str) -> _Sent | None:
         sent = self._sent.get(name)
@@ -75,9 +75,9 @@ class Reporter:
         self._measured.add(name)
         pods = self._world.metrics.gauge(PODS)
         for key, value in status.pods.model_dump().items():
-            pods.labels(name, key).set(value)
+            pods.labels(self._world.namespace, name, key).set(value)
         staged = status.staging.bytes if status.staging is not None else 0
-        self._world.metrics.gauge(STAGED_BYTES).labels(name).set(staged)
+        self._world.metrics.gauge(STAGED_BYTES).labels(self._world.namespace, name).set(staged)
 
 
 def _urgent(status: Json) -> Json:

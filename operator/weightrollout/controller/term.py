@@ -1,25 +1,21 @@
 """One leadership, from winning the Lease to losing it: everything that acts lives and ends here."""
 
+import asyncio
 import logging
 from collections.abc import Callable
-from typing import Final
 
-from weightrollout.controller.act.supervisor import Supervisor
-from weightrollout.controller.agents import Agents
-from weightrollout.controller.leader import Epochs, Guard, NotLeading
-from weightrollout.controller.loop import Hands, Loop, Planner
-from weightrollout.controller.orphans import Orphans
+from weightrollout.controller.leader import Guard, NotLeading
+from weightrollout.controller.loop import Planner
+from weightrollout.controller.orphans import AT_ONCE
+from weightrollout.controller.part import ORPHANS, Part
 from weightrollout.controller.queue import WorkQueue
-from weightrollout.controller.report import Reporter
-from weightrollout.controller.world import World
+from weightrollout.controller.world import Cluster
 from weightrollout.kube.configmaps import StableRecord
 from weightrollout.kube.errors import KubeError
+from weightrollout.kube.picture import Key
 from weightrollout.kube.pods import Pod
 from weightrollout.kube.revisions import RevisionRecord
 from weightrollout.metrics import PASS_ERRORS, PASSES, QUEUE_DEPTH
-
-#: The orphan pass in the queue: no object can have this name.
-ORPHANS: Final = ""
 
 log = logging.getLogger(__name__)
 
@@ -27,51 +23,64 @@ log = logging.getLogger(__name__)
 class Term:
     """Starts working when it is made; `end` returns when all is still."""
 
-    def __init__(self, world: World, guard: Guard, plan: Planner) -> None:
-        self._world = world
-        self._queue = WorkQueue(self._pass, world.clock, self._failed)
-        supervisor = Supervisor(self._queue.wake)
-        self._agents = Agents(world.clock, self._queue.wake, world.access)
-        self._supervisor = supervisor
-        hands = Hands(
-            guard, Epochs(world.rollouts, guard), self._agents, supervisor, Reporter(world, guard)
-        )
-        self._loop = Loop(world, hands, plan, self._queue.forget)
-        self._orphans = Orphans(world, guard)
+    def __init__(self, cluster: Cluster, guard: Guard, plan: Planner) -> None:
+        self._cluster = cluster
+        self._guard = guard
+        self._plan = plan
+        self._queue = WorkQueue(self._pass, cluster.clock, self._failed)
+        self._parts: dict[str, Part] = {}  # by namespace
+        self._slots = asyncio.Semaphore(AT_ONCE)
         self._unsubscribe: list[Callable[[], None]] = [
-            world.rollouts.subscribe(self._rollout_changed),
-            world.pods.subscribe(self._pod_changed),
-            world.strays.subscribe(self._stray_changed),
-            world.revisions.subscribe(lambda before, after: self._fleet_changed(before or after)),
-            world.stables.subscribe(lambda before, after: self._fleet_changed(before or after)),
+            cluster.rollouts.subscribe(self._rollout_changed),
+            cluster.pods.subscribe(self._pod_changed),
+            cluster.strays.subscribe(self._stray_changed),
+            cluster.revisions.subscribe(lambda before, after: self._fleet_changed(before or after)),
+            cluster.stables.subscribe(lambda before, after: self._fleet_changed(before or after)),
         ]
         self.wake_all()
 
     def wake_all(self) -> None:
-        for name in (*self._world.rollouts.names(), ORPHANS):
-            self._queue.wake(name)
+        for key in self._cluster.rollouts.known():
+            self._queue.wake(key)
+        for namespace in self._cluster.namespaces:
+            self._queue.wake(Key(namespace, ORPHANS))
 
     async def end(self) -> None:
         """First no more passes, then no more actions, then the connections."""
         for unsubscribe in self._unsubscribe:
             unsubscribe()
         await self._queue.close()
-        await self._supervisor.close()
-        await self._agents.close()
+        await asyncio.gather(*(part.close() for part in self._parts.values()))
 
-    async def _pass(self, key: str) -> float | None:
-        metrics = self._world.metrics
+    async def _pass(self, key: Key) -> float | None:
+        metrics = self._cluster.metrics
         metrics.gauge(QUEUE_DEPTH).set(self._queue.depth)
+        part = self._part(key.namespace)
         with metrics.histogram(PASSES).time():
-            if key == ORPHANS:
-                return await self._orphans.run_pass()
-            return await self._loop.run_pass(key)
+            wake_at = await part.run_pass(key.name)
+        if not part.idle:
+            return wake_at
+        # The last one to leave may be any pass; the orphan pass is the one that is always there.
+        orphans = Key(key.namespace, ORPHANS)
+        if key != orphans:
+            self._queue.wake(orphans)
+            return wake_at
+        del self._parts[key.namespace]
+        self._queue.forget(orphans)
+        await part.close()
+        return None
 
-    def _failed(self, key: str, error: Exception) -> None:
+    def _part(self, namespace: str) -> Part:
+        if namespace not in self._parts:
+            world = self._cluster.within(namespace)
+            self._parts[namespace] = Part(world, self._guard, self._plan, self._queue, self._slots)
+        return self._parts[namespace]
+
+    def _failed(self, key: Key, error: Exception) -> None:
         """It is repeated with back-off. An error that nobody foresaw is told with its trace."""
-        where = key or "the orphan pass"
+        where = key if key.name != ORPHANS else f"the orphan pass in {key.namespace}"
         reason = getattr(error, "reason", "InternalError")
-        self._world.metrics.counter(PASS_ERRORS).labels(reason).inc()
+        self._cluster.metrics.counter(PASS_ERRORS).labels(reason).inc()
         match error:
             case NotLeading():
                 log.info("%s: not leading any more", where)
@@ -80,22 +89,27 @@ class Term:
             case _:
                 log.error("%s: the pass failed and is repeated", where, exc_info=error)
 
-    def _rollout_changed(self, name: str) -> None:
-        self._queue.wake(name)
-        self._queue.wake(ORPHANS)
+    def _rollout_changed(self, key: Key) -> None:
+        self._queue.wake(key)
+        self._queue.wake(Key(key.namespace, ORPHANS))
 
     def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
-        for name in {pod.rollout for pod in (before, after) if pod is not None}:
-            known = self._world.rollouts.get(name) is not None
-            self._queue.wake(name if known else ORPHANS)
+        for key in {Key(pod.namespace, pod.rollout) for pod in (before, after) if pod is not None}:
+            known = self._cluster.rollouts.get(key) is not None
+            self._queue.wake(key if known else Key(key.namespace, ORPHANS))
         if before is not None and after is None:
-            self._world.access.forget(before.uid)
+            self._cluster.access.forget(before.callee)
 
     def _stray_changed(self, before: Pod | None, after: Pod | None) -> None:
-        self._queue.wake(ORPHANS)
+        for pod in (before, after):
+            if pod is not None:
+                self._queue.wake(Key(pod.namespace, ORPHANS))
         if before is not None and after is None:
-            self._world.access.forget(before.uid)
+            self._cluster.access.forget(before.callee)
 
     def _fleet_changed(self, record: RevisionRecord | StableRecord | None) -> None:
-        if record is not None and self._world.rollouts.get(record.rollout) is not None:
-            self._queue.wake(record.rollout)
+        if record is None:
+            return
+        key = Key(record.namespace, record.rollout)
+        known = self._cluster.rollouts.get(key) is not None
+        self._queue.wake(key if known else Key(key.namespace, ORPHANS))

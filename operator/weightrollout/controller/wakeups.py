@@ -73,7 +73,8 @@ class Wakeups:
                 await kopf.operator(
                     registry=registry,
                     settings=handlers.settings(),
-                    namespaces=[self._client.namespace],
+                    namespaces=[self._client.namespace] if self._client.namespace else (),
+                    clusterwide=not self._client.namespace,
                     standalone=True,
                     # Else kopf asks for the name of the user, and a container's need not have one. Nobody reads it.
                     identity=IDENTITY,

@@ -36,6 +36,9 @@ DEADLINE_S: Final = 15.0
 CONNECT_S: Final = 5.0
 LINE_BYTES: Final = 8 * 1024 * 1024  # a watch event is one line; an object has at most 1.5 MiB
 
+#: In the place of a namespace: all of them, to list and to watch.
+EVERYWHERE: Final = ""
+
 Observer = Callable[[str, int], None]
 
 
@@ -47,15 +50,26 @@ class Client:
         connection: Connection,
         namespace: str,
         observe: Observer = lambda verb, code: None,
+        slots: asyncio.Semaphore | None = None,
     ) -> None:
-        self.namespace = namespace
+        self.namespace = namespace  # or EVERYWHERE
         self.connection = connection
         self._observe = observe
-        self._slots = asyncio.Semaphore(IN_FLIGHT)
+        self._slots = slots or asyncio.Semaphore(IN_FLIGHT)
 
     def beside(self) -> "Client":
         """For calls that must not wait behind the others, such as the renewal of the Lease."""
         return Client(self.connection, self.namespace, self._observe)
+
+    def within(self, namespace: str) -> "Client":
+        """The same one for another namespace, or EVERYWHERE: the two share how many calls are in flight."""
+        return Client(self.connection, namespace, self._observe, self._slots)
+
+    def collection(self, api: str, plural: str) -> str:
+        """The path of a kind in our namespace, or everywhere; `api` is such as /apis/apps/v1."""
+        return (
+            f"{api}/namespaces/{self.namespace}/{plural}" if self.namespace else f"{api}/{plural}"
+        )
 
     async def get(self, path: str, query: Mapping[str, str] | None = None) -> Json:
         return await self.request("GET", path, query=query)

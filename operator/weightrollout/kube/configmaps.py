@@ -14,7 +14,8 @@ from weightrollout.api.names import FIELD_MANAGER, LABEL_NAME, STABLE_KEY, stabl
 from weightrollout.api.spec import Draft
 from weightrollout.kube.client import Client, Json
 from weightrollout.kube.errors import NotFound
-from weightrollout.kube.store import Source, Store
+from weightrollout.kube.picture import Picture
+from weightrollout.kube.store import Source
 
 SCHEMA: Final = 1
 _KEYS: Final = ("owner", "revision", "version", "uri", "digest", "metadata")
@@ -27,6 +28,7 @@ MANAGED_BY: Final = "weightrollout"
 class StableRecord:
     """Revision "" is the baseline: the ConfigMap is there and says nothing."""
 
+    namespace: str
     name: str
     uid: str
     resource_version: int
@@ -55,7 +57,7 @@ class Stable:
 
 
 def configmaps_path(client: Client) -> str:
-    return f"/api/v1/namespaces/{client.namespace}/configmaps"
+    return client.collection("/api/v1", "configmaps")
 
 
 def stable_source(client: Client) -> Source[StableRecord]:
@@ -68,6 +70,7 @@ def trim_stable(body: Json) -> StableRecord:
     said = _parsed((body.get("data") or {}).get(STABLE_KEY, ""))
     texts = {key: str(said.get(key) or "") for key in _KEYS}
     return StableRecord(
+        namespace=metadata["namespace"],
         name=metadata["name"],
         uid=metadata["uid"],
         resource_version=int(metadata["resourceVersion"]),
@@ -83,7 +86,7 @@ def trim_stable(body: Json) -> StableRecord:
 
 
 async def publish_stable(
-    client: Client, store: Store[StableRecord], rollout: str, stable: Stable | None
+    client: Client, store: Picture[StableRecord], rollout: str, stable: Stable | None
 ) -> None:
     """None: the baseline, an empty ConfigMap. Conflict: somebody wrote since we read."""
     name = stable_configmap(rollout)
@@ -97,7 +100,7 @@ async def publish_stable(
     store.learn(await client.apply(f"{configmaps_path(client)}/{name}", body, FIELD_MANAGER))
 
 
-async def remove_stable(client: Client, store: Store[StableRecord], record: StableRecord) -> None:
+async def remove_stable(client: Client, store: Picture[StableRecord], record: StableRecord) -> None:
     """Gone already is as good."""
     body = {"preconditions": {"uid": record.uid, "resourceVersion": str(record.resource_version)}}
     try:

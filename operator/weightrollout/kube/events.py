@@ -27,18 +27,19 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Regarding:
+    namespace: str
     api_version: str
     kind: str
     name: str
     uid: str
 
 
-def about_rollout(name: str, uid: str) -> Regarding:
-    return Regarding(API_VERSION, KIND, name, uid)
+def about_rollout(namespace: str, name: str, uid: str) -> Regarding:
+    return Regarding(namespace, API_VERSION, KIND, name, uid)
 
 
-def about_pod(name: str, uid: str) -> Regarding:
-    return Regarding("v1", "Pod", name, uid)
+def about_pod(namespace: str, name: str, uid: str) -> Regarding:
+    return Regarding(namespace, "v1", "Pod", name, uid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,9 @@ class Events:
                 self._on_drop(refused.reason)
 
     async def _write(self, event: Event) -> None:
-        path = f"/apis/events.k8s.io/v1/namespaces/{self._client.namespace}/events"
+        path = self._client.within(event.regarding.namespace).collection(
+            "/apis/events.k8s.io/v1", "events"
+        )
         count = self._counts.get(event.name, 0) + 1
         now = self._clock.wall().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         if count == 1:
@@ -116,7 +119,7 @@ class Events:
         return {
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
-            "metadata": {"name": event.name, "namespace": self._client.namespace},
+            "metadata": {"name": event.name, "namespace": regarding.namespace},
             "eventTime": now,
             "type": "Warning" if event.warning else "Normal",
             "reason": event.reason[:128],
@@ -128,7 +131,7 @@ class Events:
                 "apiVersion": regarding.api_version,
                 "kind": regarding.kind,
                 "name": regarding.name,
-                "namespace": self._client.namespace,
+                "namespace": regarding.namespace,
                 "uid": regarding.uid,
             },
         }

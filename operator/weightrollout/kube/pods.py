@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from weightrollout.api.callers import Callee
 from weightrollout.api.names import (
     AGENT_CONTAINER,
     ANNOTATION_SWAP,
@@ -33,6 +34,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Pod:
+    namespace: str
     name: str
     uid: str
     resource_version: int
@@ -49,6 +51,10 @@ class Pod:
     agent_container: str = ""  # id of the container that runs the agent now; "": not started yet
 
     @property
+    def callee(self) -> Callee:
+        return Callee(self.namespace, self.uid)
+
+    @property
     def running(self) -> bool:
         return self.phase == "Running"
 
@@ -59,7 +65,7 @@ class Pod:
 
 
 def pods_path(client: Client) -> str:
-    return f"/api/v1/namespaces/{client.namespace}/pods"
+    return client.collection("/api/v1", "pods")
 
 
 def pod_source(client: Client, name: str, selector: str) -> Source[Pod]:
@@ -71,6 +77,7 @@ def trim_pod(body: Json) -> Pod:
     labels: Mapping[str, str] = metadata.get("labels") or {}
     conditions = {each["type"]: each for each in status.get("conditions") or ()}
     return Pod(
+        namespace=metadata["namespace"],
         name=metadata["name"],
         uid=metadata["uid"],
         resource_version=int(metadata["resourceVersion"]),

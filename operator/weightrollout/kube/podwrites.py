@@ -20,8 +20,8 @@ from weightrollout.api.names import (
 from weightrollout.clock import Clock, rfc3339
 from weightrollout.kube.client import Client, Json
 from weightrollout.kube.errors import Conflict, Invalid, NotFound
+from weightrollout.kube.picture import Picture
 from weightrollout.kube.pods import Gate, Pod, pods_path, trim_pod
-from weightrollout.kube.store import Store
 
 TRIES: Final = 4  # the kubelet writes the same object; each try has read what it wrote
 
@@ -44,14 +44,22 @@ class PodGone(NotFound):
 class PodWriter:
     """`allowed` is asked right before each request and raises when this process must not write."""
 
-    def __init__(self, client: Client, clock: Clock) -> None:
+    def __init__(
+        self,
+        client: Client,
+        clock: Clock,
+        locks: WeakValueDictionary[str, asyncio.Lock] | None = None,
+    ) -> None:
         self._client = client
         self._clock = clock
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._locks = WeakValueDictionary() if locks is None else locks  # by pod uid
+
+    def within(self, namespace: str) -> "PodWriter":
+        return PodWriter(self._client.within(namespace), self._clock, self._locks)
 
     async def write(
         self,
-        store: Store[Pod],
+        store: Picture[Pod],
         name: str,
         uid: str,
         change: Callable[[Pod, Ours], Ours],

@@ -36,6 +36,7 @@ class Sight:
 class _Whole:
     """A store's record that keeps the object; WeightRollouts are few."""
 
+    namespace: str
     name: str
     uid: str
     resource_version: int
@@ -152,4 +153,5 @@ def _selector(name: str) -> str:
 
 def _trim_whole(body: Json) -> _Whole:
     metadata = body["metadata"]
-    return _Whole(metadata["name"], metadata["uid"], int(metadata["resourceVersion"]), body)
+    version = int(metadata["resourceVersion"])
+    return _Whole(metadata["namespace"], metadata["name"], metadata["uid"], version, body)

@@ -25,13 +25,15 @@ from weightrollout.api.names import (
 from weightrollout.api.spec import Draft
 from weightrollout.kube.client import Client, Json
 from weightrollout.kube.errors import NotFound
-from weightrollout.kube.store import Source, Store
+from weightrollout.kube.picture import Picture
+from weightrollout.kube.store import Source
 
 SCHEMA: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
 class RevisionRecord:
+    namespace: str
     name: str
     uid: str
     resource_version: int
@@ -79,7 +81,7 @@ class Content:
 
 
 def revisions_path(client: Client) -> str:
-    return f"/apis/apps/v1/namespaces/{client.namespace}/controllerrevisions"
+    return client.collection("/apis/apps/v1", "controllerrevisions")
 
 
 def revision_source(client: Client) -> Source[RevisionRecord]:
@@ -93,6 +95,7 @@ def trim_revision(body: Json) -> RevisionRecord:
     weights = _weights(body.get("data"))
     owners = sorted(metadata.get("ownerReferences") or (), key=lambda each: each["kind"] != KIND)
     return RevisionRecord(
+        namespace=metadata["namespace"],
         name=metadata["name"],
         uid=metadata["uid"],
         resource_version=int(metadata["resourceVersion"]),
@@ -142,7 +145,7 @@ def canonical_data(content: Content) -> Json:
 
 async def write_revision(
     client: Client,
-    store: Store[RevisionRecord],
+    store: Picture[RevisionRecord],
     read: RevisionRecord,
     owner: Owner,
     facts: Facts,
@@ -156,7 +159,7 @@ async def write_revision(
 
 async def create_revision(
     client: Client,
-    store: Store[RevisionRecord],
+    store: Picture[RevisionRecord],
     name: str,
     owner: Owner,
     content: Content,
@@ -172,7 +175,7 @@ async def create_revision(
         await _apply(client, store, _body(name, owner, content, facts))
 
 
-async def reread_revision(client: Client, store: Store[RevisionRecord], name: str) -> bool:
+async def reread_revision(client: Client, store: Picture[RevisionRecord], name: str) -> bool:
     """Bring our picture up to date. False: it is gone."""
     known = store.get(name)
     try:
@@ -185,7 +188,7 @@ async def reread_revision(client: Client, store: Store[RevisionRecord], name: st
 
 
 async def remove_revision(
-    client: Client, store: Store[RevisionRecord], read: RevisionRecord
+    client: Client, store: Picture[RevisionRecord], read: RevisionRecord
 ) -> None:
     """Only as it was `read`. Gone already is as good. Raises Conflict: somebody wrote since."""
     body = {"preconditions": {"uid": read.uid, "resourceVersion": str(read.resource_version)}}
@@ -196,7 +199,7 @@ async def remove_revision(
     store.drop(read.name, read.uid)
 
 
-async def _apply(client: Client, store: Store[RevisionRecord], body: Json) -> None:
+async def _apply(client: Client, store: Picture[RevisionRecord], body: Json) -> None:
     """Apply also to create: the data is compared byte by byte with what is stored, so that data which
     came by POST is refused as "immutable" by every later patch, for its spaces alone."""
     path = f"{revisions_path(client)}/{body['metadata']['name']}"

@@ -1,4 +1,4 @@
-"""The WeightRollouts of the namespace as kopf's watch and a periodic list say, and their status write.
+"""The WeightRollouts of one namespace or of all as kopf's watch and a periodic list say, and their status write.
 
 kopf gives no sign that its first list is complete and keeps what was deleted while it re-listed after
 410 Gone; the sweep here answers both. Bodies are kept whole: they are few.
@@ -10,12 +10,13 @@ from typing import Any
 
 from weightrollout.api.names import API_VERSION, FIELD_MANAGER, KIND, PLURAL
 from weightrollout.kube.client import Client, Json
+from weightrollout.kube.picture import Key
 
 log = logging.getLogger(__name__)
 
 
 def rollouts_path(client: Client) -> str:
-    return f"/apis/{API_VERSION}/namespaces/{client.namespace}/{PLURAL}"
+    return client.collection(f"/apis/{API_VERSION}", PLURAL)
 
 
 class Rollouts:
@@ -25,35 +26,38 @@ class Rollouts:
         self.complete = False  # a whole list was read at least once
         self._on_restore = on_restore
         self._client = client
-        self._bodies: dict[str, Json] = {}
-        self._listeners: list[Callable[[str], None]] = []
+        self._bodies: dict[Key, Json] = {}
+        self._listeners: list[Callable[[Key], None]] = []
 
-    def get(self, name: str) -> Json | None:
-        return self._bodies.get(name)
+    def within(self, namespace: str) -> "RolloutsOf":
+        return RolloutsOf(self, namespace)
 
-    def names(self) -> Iterable[str]:
+    def get(self, key: Key) -> Json | None:
+        return self._bodies.get(key)
+
+    def known(self) -> Iterable[Key]:
         return tuple(self._bodies)
 
-    def subscribe(self, listener: Callable[[str], None]) -> Callable[[], None]:
+    def subscribe(self, listener: Callable[[Key], None]) -> Callable[[], None]:
         """Returns the way to stop it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def learn(self, body: Json) -> None:
         """A body from a watch, a list, or the answer to our own write; an older one changes nothing."""
-        name = body["metadata"]["name"]
-        known = self._bodies.get(name)
+        key = key_of_body(body)
+        known = self._bodies.get(key)
         if known is not None and _uid(known) == _uid(body) and _version(known) >= _version(body):
             return
-        self._bodies[name] = body
-        self._tell(name)
+        self._bodies[key] = body
+        self._tell(key)
 
-    def forget(self, name: str, uid: str) -> None:
+    def forget(self, key: Key, uid: str) -> None:
         """It was deleted. Another one of the same name stays."""
-        known = self._bodies.get(name)
+        known = self._bodies.get(key)
         if known is not None and _uid(known) == uid:
-            del self._bodies[name]
-            self._tell(name)
+            del self._bodies[key]
+            self._tell(key)
 
     async def sweep(self) -> None:
         """List all; what is unknown is learned, what is not there any more is forgotten.
@@ -63,18 +67,18 @@ class Rollouts:
         """
         before = dict(self._bodies)
         listed = await self._client.get(rollouts_path(self._client))
-        found = {item["metadata"]["name"]: item for item in listed["items"] or ()}
-        for name, body in found.items():
-            self._believe({"apiVersion": API_VERSION, "kind": KIND, **body}, before.get(name))
-        for name, body in before.items():
-            if name not in found:
-                self.forget(name, _uid(body))
+        found = {key_of_body(item): item for item in listed["items"] or ()}
+        for key, body in found.items():
+            self._believe({"apiVersion": API_VERSION, "kind": KIND, **body}, before.get(key))
+        for key, body in before.items():
+            if key not in found:
+                self.forget(key, _uid(body))
         self.complete = True
 
-    async def reread(self, name: str) -> Json:
+    async def reread(self, key: Key) -> Json:
         """The body as the server has it now. NotFound: it is gone."""
-        before = self._bodies.get(name)
-        body = await self._client.get(f"{rollouts_path(self._client)}/{name}")
+        before = self._bodies.get(key)
+        body = await self._client.get(f"{self._path(key.namespace)}/{key.name}")
         self._believe(body, before)
         return body
 
@@ -89,15 +93,15 @@ class Rollouts:
             "metadata": {"name": metadata["name"], "resourceVersion": metadata["resourceVersion"]},
             "status": status,
         }
-        path = f"{rollouts_path(self._client)}/{metadata['name']}/status"
+        path = f"{self._path(metadata['namespace'])}/{metadata['name']}/status"
         answer = await self._client.apply(path, body, FIELD_MANAGER)
         self.learn(answer)
         return answer
 
     def _believe(self, body: Json, before: Json | None) -> None:
         """`body` was asked for when `before` was what we knew."""
-        name = body["metadata"]["name"]
-        now = self._bodies.get(name)
+        key = key_of_body(body)
+        now = self._bodies.get(key)
         if now is not before:  # somebody told us more while we asked
             if now is not None and _version(now) < _version(body):
                 self.learn(body)
@@ -106,19 +110,51 @@ class Rollouts:
         elif _uid(before) == _uid(body) and _version(before) > _version(body):
             log.warning(
                 "%s went back from resourceVersion %d to %d: the API server was restored",
-                name,
+                key,
                 _version(before),
                 _version(body),
             )
-            self._bodies[name] = body
-            self._tell(name)
+            self._bodies[key] = body
+            self._tell(key)
             self._on_restore()
         else:
             self.learn(body)
 
-    def _tell(self, name: str) -> None:
+    def _tell(self, key: Key) -> None:
         for listener in tuple(self._listeners):
-            listener(name)
+            listener(key)
+
+    def _path(self, namespace: str) -> str:
+        return rollouts_path(self._client.within(namespace))
+
+
+class RolloutsOf:
+    """Those of one namespace, by name."""
+
+    def __init__(self, whole: Rollouts, namespace: str) -> None:
+        self._whole = whole
+        self._namespace = namespace
+
+    def get(self, name: str) -> Json | None:
+        return self._whole.get(Key(self._namespace, name))
+
+    def names(self) -> Iterable[str]:
+        return tuple(key.name for key in self._whole.known() if key.namespace == self._namespace)
+
+    def forget(self, name: str, uid: str) -> None:
+        self._whole.forget(Key(self._namespace, name), uid)
+
+    async def reread(self, name: str) -> Json:
+        """The body as the server has it now. NotFound: it is gone."""
+        return await self._whole.reread(Key(self._namespace, name))
+
+    async def write_status(self, read: Json, status: Json) -> Json:
+        """Apply the whole status on top of what was `read`. Conflict: somebody wrote since."""
+        return await self._whole.write_status(read, status)
+
+
+def key_of_body(body: Json) -> Key:
+    return Key(body["metadata"]["namespace"], body["metadata"]["name"])
 
 
 def _uid(body: Json) -> Any:

@@ -1,5 +1,7 @@
 """A complete and current picture of one kind of object: list, then watch, as small frozen records.
 
+Of one namespace or of all, by its client. Rules see one namespace's `Shelf` of it, never the whole.
+
 Promise: after every list the whole picture is swapped, so an object that was deleted while nobody
 watched is gone (kopf and its indexes keep such ghosts). `synced` is False until the first list is
 complete. Callbacks run in the event loop, in order, and must not block.
@@ -17,12 +19,13 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic
 
 import aiohttp
 
 from weightrollout.kube.client import Client, Json
 from weightrollout.kube.errors import Gone, KubeError, TooManyRequests, Unavailable, error_of
+from weightrollout.kube.picture import Key, R, Shelf, key_of
 
 PAGE: Final = 500  # one unchunked list of 3,000 pods blocks the loop for a second
 SERVER_S: Final = 300  # the server ends a watch then; it must be a whole number
@@ -36,16 +39,6 @@ FOR_EVER: Final = 1 << 64  # above every resourceVersion: the object itself was 
 log = logging.getLogger(__name__)
 
 
-class Record(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def uid(self) -> str: ...
-    @property
-    def resource_version(self) -> int: ...
-
-
-R = TypeVar("R", bound=Record)
 Listener = Callable[[R | None, R | None], None]
 
 
@@ -60,7 +53,7 @@ class Source(Generic[R]):
 
 
 class Store(Generic[R]):
-    """Run `run` as a task; read at any time."""
+    """Run `run` as a task; read at any time. Where it is asked by name alone, its client's namespace is meant."""
 
     def __init__(
         self,
@@ -74,19 +67,30 @@ class Store(Generic[R]):
         self._source = source
         self._on_watch = on_watch
         self._hung_s = hung_s
-        self._records: dict[str, R] = {}
+        self._records: dict[str, dict[str, R]] = {}  # namespace, name
         self._deleted: dict[str, int] = {}  # uid: gone at; oldest first
-        self._fresh: set[str] = set()  # names heard of since the running list was asked for
+        self._fresh: set[Key] = set()  # heard of since the running list was asked for
         self._listeners: list[Listener[R]] = []
         self._version = ""  # where the next watch begins; "": list first
         self._restored = asyncio.Event()  # somebody found out that the server went back in time
         self._pause_s = BACKOFF_S[0]
 
+    def within(self, namespace: str) -> Shelf[R]:
+        return Shelf(self, namespace)
+
     def get(self, name: str) -> R | None:
-        return self._records.get(name)
+        return self.within(self._client.namespace).get(name)
 
     def all(self) -> Iterable[R]:
-        return self._records.values()
+        """Of every namespace that is watched."""
+        return [record for shelf in self._records.values() for record in shelf.values()]
+
+    def namespaces(self) -> Iterable[str]:
+        """Those in which there is anything."""
+        return tuple(self._records)
+
+    def on_shelf(self, namespace: str) -> Mapping[str, R]:
+        return self._records.get(namespace, {})
 
     def subscribe(self, listener: Listener[R]) -> Callable[[], None]:
         """`listener(before, after)`; None: it did not exist, or is gone. Returns the way to stop it."""
@@ -99,7 +103,10 @@ class Store(Generic[R]):
 
     def drop(self, name: str, uid: str) -> None:
         """A write of ours found it gone."""
-        self._gone(name, uid, FOR_EVER)
+        self.within(self._client.namespace).drop(name, uid)
+
+    def found_gone(self, key: Key, uid: str) -> None:
+        self._gone(key, uid, FOR_EVER)
 
     def list_again(self) -> None:
         """The server was restored: our watch may wait for a version that it has yet to reach."""
@@ -132,7 +139,7 @@ class Store(Generic[R]):
             self._pause_s = min(self._pause_s * 2, BACKOFF_S[1])
 
     async def _list(self) -> None:
-        found: dict[str, R] = {}
+        found: dict[Key, R] = {}
         query = {"labelSelector": self._source.selector, "limit": str(PAGE)}
         self._fresh.clear()
         self._restored.clear()
@@ -140,7 +147,7 @@ class Store(Generic[R]):
             page = await self._client.get(self._source.path, query)
             for item in page["items"] or ():
                 record = self._source.trim(item)
-                found[record.name] = record
+                found[key_of(record)] = record
             more = page["metadata"].get("continue")
             if not more:
                 break
@@ -149,14 +156,15 @@ class Store(Generic[R]):
         self._version = page["metadata"]["resourceVersion"]
         self.synced.set()
 
-    def _swap(self, found: Mapping[str, R], listed_at: int) -> None:
+    def _swap(self, found: Mapping[Key, R], listed_at: int) -> None:
         """What we wrote while the list was under way may be newer than the list; nothing else is."""
-        for name, known in list(self._records.items()):
-            late = name in self._fresh
-            if name not in found and not (late and known.resource_version > listed_at):
-                self._remove(name, listed_at)
-        for record in found.values():
-            if record.name in self._fresh:
+        for known in self.all():
+            key = key_of(known)
+            late = key in self._fresh
+            if key not in found and not (late and known.resource_version > listed_at):
+                self._remove(key, listed_at)
+        for key, record in found.items():
+            if key in self._fresh:
                 self._set(record)
             else:
                 self._deleted.pop(record.uid, None)  # a restored server has it again
@@ -218,7 +226,9 @@ class Store(Generic[R]):
             case "BOOKMARK":
                 self._pause_s = BACKOFF_S[0]
             case "DELETED":
-                self._gone(item["metadata"]["name"], item["metadata"]["uid"], int(version))
+                metadata = item["metadata"]
+                key = Key(metadata["namespace"], metadata["name"])
+                self._gone(key, metadata["uid"], int(version))
             case _:
                 record = self._source.trim(item)
                 if record.resource_version > self._deleted.get(record.uid, FOR_EVER):
@@ -228,30 +238,36 @@ class Store(Generic[R]):
     def _set(self, record: R) -> None:
         if record.uid in self._deleted:
             return  # the answer to a write of ours, overtaken by the deletion
-        before = self._records.get(record.name)
+        before = self._known(key_of(record))
         same = before if before is not None and before.uid == record.uid else None
         if same is not None and same.resource_version >= record.resource_version:
             return  # what we learned from our own write is newer than this event
-        self._fresh.add(record.name)
+        self._fresh.add(key_of(record))
         self._replace(record)
 
     def _replace(self, record: R) -> None:
-        before = self._records.get(record.name)
+        before = self._known(key_of(record))
         if before == record:
             return
         if before is not None and before.uid != record.uid:
-            self._remove(record.name, FOR_EVER)  # recreated under the same name: another object
+            self._remove(key_of(record), FOR_EVER)  # recreated under the same name: another object
             before = None
-        self._records[record.name] = record
+        self._records.setdefault(record.namespace, {})[record.name] = record
         self._tell(before, record)
 
-    def _gone(self, name: str, uid: str, at: int) -> None:
-        record = self._records.get(name)
-        if record is not None and record.uid == uid:
-            self._remove(name, at)
+    def _known(self, key: Key) -> R | None:
+        return self.on_shelf(key.namespace).get(key.name)
 
-    def _remove(self, name: str, at: int) -> None:
-        gone = self._records.pop(name)
+    def _gone(self, key: Key, uid: str, at: int) -> None:
+        record = self._known(key)
+        if record is not None and record.uid == uid:
+            self._remove(key, at)
+
+    def _remove(self, key: Key, at: int) -> None:
+        shelf = self._records[key.namespace]
+        gone = shelf.pop(key.name)
+        if not shelf:
+            del self._records[key.namespace]
         self._deleted[gone.uid] = at
         if len(self._deleted) > DELETED:
             del self._deleted[next(iter(self._deleted))]

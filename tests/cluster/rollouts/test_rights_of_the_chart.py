@@ -1,38 +1,30 @@
 """The operator lives with exactly the rights that the chart gives it, and has a use for each of them."""
 
-import re
-from collections.abc import AsyncIterator, Iterator
-from functools import partial
-from typing import Any, Final
+from collections.abc import AsyncIterator
+from typing import Any
 
-import aiohttp
 import pytest
 
-from apiproxy.faults import Call, Refuse
 from apiproxy.proxy import ApiProxy, api_proxy
 from fleet import rbac
+from fleet.every_right import (
+    DONE_S,
+    count_of_forbidden,
+    fleet_goes,
+    history_overflows,
+    rights_of,
+    rolls_through,
+    somebody_else_writes,
+    used,
+)
 from fleet.injected import injected_fleet
-from fleet.manifests import weight_rollout
 from fleet.operator_process import OperatorProcess
 from fleet.world import World
 from localcluster.kubeconfig import read_kubeconfig
 from localcluster.virtual_node import VirtualNode
 from localcluster.waiting import eventually
-from weightrollout.api import names
-from weightrollout.rollout.prune import HISTORY
 
-DONE_S: Final = 90.0
 Json = dict[str, Any]
-Right = tuple[str, str, str]  # API group, resource with its subresource, verb
-
-#: Of an object's path: group and version, then what lies in a namespace or belongs to none.
-PATH: Final = re.compile(
-    r"^/(?:api|apis/(?P<group>[^/]+))/[^/]+(?:/namespaces/[^/]+)?"
-    r"/(?P<resource>[^/]+)(?:/(?P<name>[^/]+)(?:/(?P<part>[^/]+))?)?$"
-)
-VERBS: Final = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
-CREATED: Final = 201
-FORBIDDEN: Final = 403
 
 
 @pytest.fixture(scope="module")
@@ -66,10 +58,7 @@ async def test_every_right_is_used_and_no_other_is_asked_for(
     fleet: Json,
     written: dict[str, Any],
 ) -> None:
-    for version in ("b", "c"):
-        weights = {"version": version, "uri": written[version].uri}
-        await world.apply(weight_rollout("chat", weights, swap={"settleSeconds": 0}))
-        await world.until_phase("chat", "Complete", DONE_S)
+    await rolls_through(world, ("b", "c"), written)
     await somebody_else_writes(world, proxy)
     await history_overflows(world)
     await fleet_goes(world)
@@ -80,78 +69,9 @@ async def test_every_right_is_used_and_no_other_is_asked_for(
     assert await count_of_forbidden(operator) == 0
 
 
-async def somebody_else_writes(world: World, proxy: ApiProxy) -> None:
-    """Between what the operator read and what it writes: it reads again."""
-    with proxy.fault(Refuse(reports, 409, "Conflict")) as conflict:
-        await world.apply(weight_rollout("idle", {"version": "v0", "uri": "file:///models/v0/"}))
-        await eventually(lambda: conflict.hits, DONE_S, "a status was refused")
-
-
-def reports(call: Call) -> bool:
-    return call.verb == "PATCH" and call.path.endswith("/idle/status")
-
-
-async def history_overflows(world: World) -> None:
-    """More versions than are kept, of a rollout without pods; and one that is desired for a second time."""
-    for number in (*range(HISTORY + 3), HISTORY + 1):
-        version = f"v{number}"
-        weights = {"version": version, "uri": f"file:///models/{version}/"}
-        await world.apply(weight_rollout("idle", weights))
-        await world.until(
-            "idle",
-            partial(desires, version),
-            DONE_S,
-            f"{version} is desired",
-        )
-
-
-def desires(version: str, said: dict[str, Any]) -> bool:
-    return bool(said["desired"]["version"] == version)
-
-
-async def fleet_goes(world: World) -> None:
-    namespaced = f"/namespaces/{world.namespace}"
-    await world.api.delete(f"/apis/{names.API_VERSION}{namespaced}/{names.PLURAL}/chat")
-    await world.api.delete(f"/apis/apps/v1{namespaced}/statefulsets/chat")
-
-
 async def nothing_is_left_over(proxy: ApiProxy) -> bool:
-    forbidden = [call for call, status in proxy.answers if status == FORBIDDEN]
-    assert not forbidden, forbidden[:5]
-    granted = set(rights())
-    used = {right for call, status in proxy.answers for right in asked(call, status)}
-    assert granted == used, f"unused: {granted - used}; not granted: {used - granted}"
+    granted = rights_of(rule for rules in rbac.OF_ONE_NAMESPACE for rule in rules)
+    asked_for = used(proxy)
+    unused, foreign = granted - asked_for, asked_for - granted
+    assert granted == asked_for, f"unused: {unused}; not granted: {foreign}"
     return True
-
-
-def rights() -> list[Right]:
-    return [
-        (group, resource, verb)
-        for rule in (*rbac.NAMESPACED, *rbac.CLUSTER_WIDE)
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-        for verb in rule["verbs"]
-    ]
-
-
-def asked(call: Call, status: int) -> Iterator[Right]:
-    """What the API server's authorizer was asked for. A server-side apply that creates asks for both."""
-    found = PATH.match(call.path)
-    if found is None:
-        return  # discovery: open to everybody who is known
-    resource = "/".join(filter(None, (found["resource"], found["part"])))
-    reading = {"WATCH": "watch", "GET": "get" if found["name"] else "list"}
-    yield found["group"] or "", resource, {**VERBS, **reading}[call.verb]
-    if call.verb == "PATCH" and status == CREATED:
-        yield found["group"] or "", resource, "create"
-
-
-async def count_of_forbidden(operator: OperatorProcess) -> float:
-    """As its own metric counts, by which an alert of the chart is given."""
-    async with aiohttp.ClientSession() as session, session.get(f"{operator.http}/metrics") as said:
-        lines = (await said.text()).splitlines()
-    return sum(
-        float(line.split()[-1])
-        for line in lines
-        if line.startswith("weightrollout_api_requests_total{") and 'code="403"' in line
-    )

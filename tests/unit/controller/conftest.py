@@ -14,7 +14,7 @@ from weightrollout.api.names import OPERATOR_ACCOUNT
 from weightrollout.clock import SystemClock
 from weightrollout.controller.agent_access import AgentAccess
 from weightrollout.controller.agent_tokens import Tokens
-from weightrollout.controller.world import World
+from weightrollout.controller.world import Cluster, World
 from weightrollout.kube.client import Client
 from weightrollout.kube.configmaps import stable_source
 from weightrollout.kube.events import Events
@@ -32,10 +32,14 @@ WEIGHTS = {"version": "v1", "uri": "file:///m/"}
 
 @dataclass
 class Ground:
-    """`world` as the operator has it, `front` as the API server has it."""
+    """`cluster` as the operator has it, `front` as the API server has it; `world` is its one namespace."""
 
     front: ApiFront
-    world: World
+    cluster: Cluster
+
+    @property
+    def world(self) -> World:
+        return self.cluster.within("ns")
 
     def rollout(self, name: str = "chat", **spec: Any) -> dict[str, Any]:
         """Create or change one; known to both."""
@@ -46,7 +50,7 @@ class Ground:
             "status": known.get("status", {}),
         }
         stored = self.front.put(ROLLOUTS, body)
-        self.world.rollouts.learn(stored)
+        self.cluster.rollouts.learn(stored)
         return stored
 
     def pod(self, name: str, target: str = "", **labels: str) -> dict[str, Any]:
@@ -76,9 +80,10 @@ class Ground:
         )
 
 
-def make_world(client: Client) -> World:
+def make_cluster(client: Client) -> Cluster:
+    """`client` may be one for all namespaces."""
     clock = SystemClock()
-    return World(
+    return Cluster(
         client=client,
         clock=clock,
         metrics=Metrics(Door.OPERATOR),
@@ -96,11 +101,11 @@ def make_world(client: Client) -> World:
 @pytest.fixture
 async def ground(tmp_path: Path) -> AsyncIterator[Ground]:
     async with api_front(tmp_path) as (front, client):
-        world = make_world(client)
-        world.rollouts.complete = True
-        for store in (world.pods, world.strays, world.revisions, world.stables):
+        cluster = make_cluster(client)
+        cluster.rollouts.complete = True
+        for store in cluster.stores:
             store.synced.set()
-        yield Ground(front, world)
+        yield Ground(front, cluster)
 
 
 @pytest.fixture

@@ -252,6 +252,7 @@ async def test_ended_swap_is_counted_with_class_and_reason(ground: Ground) -> No
         here.start(swap(here.uid))
         await here.done()
         labels = {
+            "namespace": "ns",
             "rollout": "chat",
             "outcome": "Undone",
             "class": "Weights",
@@ -260,7 +261,9 @@ async def test_ended_swap_is_counted_with_class_and_reason(ground: Ground) -> No
         registry = ground.world.metrics.registry
         assert registry.get_sample_value("weightrollout_swaps_total", labels) == 1
         name = "weightrollout_swap_pause_seconds_sum"
-        assert registry.get_sample_value(name, {"rollout": "chat"}) == pytest.approx(0.012)
+        assert registry.get_sample_value(
+            name, {"namespace": "ns", "rollout": "chat"}
+        ) == pytest.approx(0.012)
 
 
 async def test_refusal_keeps_the_agents_own_reason_and_class(ground: Ground) -> None:

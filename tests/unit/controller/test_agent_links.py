@@ -8,6 +8,7 @@ import pytest
 
 from agent_double import AgentDouble, served
 from localcluster.waiting import eventually
+from weightrollout.api.callers import Callee
 from weightrollout.clock import SystemClock
 from weightrollout.controller import agents as agents_module
 from weightrollout.controller.agent_access import AgentAccess
@@ -29,7 +30,7 @@ async def linked(
     """The link, and the loop's time at each of its changes."""
     loop, changes = asyncio.get_running_loop(), list[float]()
     address = Address("chat-0", "u", target)
-    line = Line(AgentAccess(), target, "u")
+    line = Line(AgentAccess(), target, Callee("ns", "u"))
     link = AgentLink(
         address, FENCE, SystemClock(), expected, lambda: changes.append(loop.time()), line
     )

@@ -92,7 +92,7 @@ async def test_lie_of_one_agent_ends_no_pass_and_spoils_no_status(ground: Ground
         ground.rollout()
         ground.pod("chat-0", one)
         ground.pod("chat-1", two)
-        term = Term(ground.world, Guard(lambda: True, lambda why: None), plan)
+        term = Term(ground.cluster, Guard(lambda: True, lambda why: None), plan)
         try:
             await eventually(
                 lambda: ground.status().get("pods", {}).get("selected") == 2, SOON, "it reports"

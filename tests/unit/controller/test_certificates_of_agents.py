@@ -8,7 +8,7 @@ import pytest
 
 from agent_double import AgentDouble, served
 from guarded import access_by_file, guarded
-from issuing import Issuer
+from issuing import CALLEE, Issuer
 from linking import SOON, linked, reached, told
 from localcluster.certificates import Authority
 from localcluster.waiting import eventually
@@ -239,4 +239,4 @@ async def test_agent_of_another_authority_is_not_talked_to(tmp_path: Path) -> No
 async def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     access = AgentAccess(None, TlsReader(mutual(tmp_path)[1], "the agents"))
     with pytest.raises(AgentUnreachable, match=r"operator\.key"):
-        await access.open("127.0.0.1:1", "u", "c", None)
+        await access.open("127.0.0.1:1", CALLEE, "c", None)

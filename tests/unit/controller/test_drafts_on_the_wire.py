@@ -67,7 +67,7 @@ def test_pods_find_the_draft_of_the_stable_version_without_the_operator(
     (tmp_path / STABLE_KEY).write_text(text)
     content = Content("chat-1", "v1", "file:///m/", DIGEST, metadata, draft)
     assert agent_stable.read(tmp_path) == ReadStable(content, "cr", 3)
-    about = {"name": "chat.weightrollout", "uid": "u", "resourceVersion": "1"}
+    about = {"name": "chat.weightrollout", "namespace": "ns", "uid": "u", "resourceVersion": "1"}
     read = trim_stable({"metadata": about, "data": {STABLE_KEY: text}})
     assert (read.metadata, read.draft) == (said, draft)
 

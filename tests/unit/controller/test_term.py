@@ -54,7 +54,7 @@ class Leader:
     @asynccontextmanager
     async def term(self) -> AsyncIterator[Term]:
         guard = Guard(lambda: self.leading, self.step_down)
-        term = Term(self.ground.world, guard, self.plan)
+        term = Term(self.ground.cluster, guard, self.plan)
         try:
             yield term
         finally:
@@ -84,12 +84,12 @@ async def test_every_term_has_an_epoch_of_its_own(ground: Ground) -> None:
 
 
 async def test_nothing_is_planned_before_the_first_lists_are_complete(ground: Ground) -> None:
-    ground.world.revisions.synced.clear()
+    ground.cluster.revisions.synced.clear()
     ground.rollout()
     leader = Leader(ground)
     async with leader.term() as term:
         await asyncio.sleep(0)
-        ground.world.revisions.synced.set()
+        ground.cluster.revisions.synced.set()
         assert leader.fleets == []
         assert ground.status_writes() == 0
         term.wake_all()
@@ -255,7 +255,7 @@ async def test_deleted_rollout_is_left_alone_and_its_agents_are_let_go(ground: G
             ground.front.remove(f"{body_path()}/chat")
             ground.world.rollouts.forget("chat", body["metadata"]["uid"])
             sample = ground.world.metrics.registry.get_sample_value
-            labels = {"rollout": "chat", "class": "selected"}
+            labels = {"namespace": "ns", "rollout": "chat", "class": "selected"}
             await eventually(
                 lambda: sample("weightrollout_pods", labels) is None, SOON, "its series are gone"
             )

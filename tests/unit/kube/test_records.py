@@ -15,6 +15,7 @@ from weightrollout.clock import SystemClock
 from weightrollout.kube.configmaps import Stable, publish_stable, stable_source, trim_stable
 from weightrollout.kube.errors import Conflict
 from weightrollout.kube.events import Event, Events, about_pod
+from weightrollout.kube.picture import Key
 from weightrollout.kube.pods import trim_pod
 from weightrollout.kube.revisions import (
     Content,
@@ -33,10 +34,11 @@ from weightrollout.kube.rollouts import Rollouts
 from weightrollout.kube.store import Store
 from weightrollout.rollout.revisions import canonical
 
-META = {"name": "chat-0", "uid": "u", "resourceVersion": "7"}
+META = {"namespace": "ns", "name": "chat-0", "uid": "u", "resourceVersion": "7"}
 DIGEST = "sha256:" + "a" * 64
 OWNER = Owner("chat", "uid-1")
 EVENTS = "/apis/events.k8s.io/v1/namespaces/ns/events"
+CHAT = Key("ns", "chat")
 ROLLOUTS = "/apis/weightrollout.dev/v1alpha1/namespaces/ns/weightrollouts"
 
 
@@ -206,7 +208,7 @@ async def test_stable_is_not_written_over_what_we_have_not_read(tmp_path: Path) 
 
 
 def test_stable_that_was_spoilt_by_hand_counts_as_not_published() -> None:
-    metadata = {"name": "chat.weightrollout", "uid": "u", "resourceVersion": "1"}
+    metadata = {"name": "chat.weightrollout", "namespace": "ns", "uid": "u", "resourceVersion": "1"}
     for text in ("not json", "[]", "{}"):
         assert trim_stable({"metadata": metadata, "data": {"stable.json": text}}).revision == ""
 
@@ -214,7 +216,7 @@ def test_stable_that_was_spoilt_by_hand_counts_as_not_published() -> None:
 async def test_same_event_again_raises_a_count_and_makes_no_second_object(tmp_path: Path) -> None:
     async with api_front(tmp_path) as (front, client):
         events = Events(client, SystemClock(), "me", lambda reason: None)
-        event = Event(about_pod("chat-0", "u"), True, "SwapFailed", "it broke")
+        event = Event(about_pod("ns", "chat-0", "u"), True, "SwapFailed", "it broke")
         for _ in range(3):
             await events._write(event)
         (body,) = front.objects.values()
@@ -223,7 +225,7 @@ async def test_same_event_again_raises_a_count_and_makes_no_second_object(tmp_pa
 
 async def test_event_of_an_earlier_leader_is_counted_on(tmp_path: Path) -> None:
     async with api_front(tmp_path) as (front, client):
-        event = Event(about_pod("chat-0", "u"), True, "SwapFailed", "it broke")
+        event = Event(about_pod("ns", "chat-0", "u"), True, "SwapFailed", "it broke")
         for instance in ("first", "second"):
             await Events(client, SystemClock(), instance, lambda reason: None)._write(event)
         (body,) = front.objects.values()
@@ -235,7 +237,7 @@ async def test_events_that_nobody_can_post_never_block_a_pass(tmp_path: Path) ->
         dropped: list[str] = []
         events = Events(client, SystemClock(), "me", dropped.append)
         for number in range(300):
-            events.post(Event(about_pod("chat-0", "u"), False, "Note", str(number)))
+            events.post(Event(about_pod("ns", "chat-0", "u"), False, "Note", str(number)))
         assert dropped == ["QueueFull"] * 44
 
 
@@ -247,10 +249,11 @@ async def test_rollout_that_was_deleted_unseen_is_found_out_by_the_sweep(tmp_pat
         assert not rollouts.complete
         await rollouts.sweep()
         front.remove(f"{ROLLOUTS}/chat")
-        told: list[str] = []
+        told: list[Key] = []
         rollouts.subscribe(told.append)
         await rollouts.sweep()
-        assert (list(rollouts.names()), told, rollouts.complete) == (["other"], ["chat"], True)
+        assert list(rollouts.known()) == [Key("ns", "other")]
+        assert (told, rollouts.complete) == ([CHAT], True)
 
 
 async def test_late_event_does_not_bring_an_old_status_back(tmp_path: Path) -> None:
@@ -260,7 +263,7 @@ async def test_late_event_does_not_bring_an_old_status_back(tmp_path: Path) -> N
         rollouts.learn(old)
         await rollouts.write_status(old, {"epoch": 3})
         rollouts.learn(old)
-        body = rollouts.get("chat")
+        body = rollouts.get(CHAT)
         assert body is not None
         assert body["status"] == {"epoch": 3}
 
@@ -278,7 +281,7 @@ async def test_posted_event_arrives_by_itself(tmp_path: Path) -> None:
     async with api_front(tmp_path) as (front, client):
         events = Events(client, SystemClock(), "me", lambda reason: None)
         task = asyncio.create_task(events.run())
-        events.post(Event(about_pod("chat-0", "u"), True, "SwapFailed", "x" * 2000))
+        events.post(Event(about_pod("ns", "chat-0", "u"), True, "SwapFailed", "x" * 2000))
         await eventually(lambda: front.objects, 5, "the event was posted")
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -298,13 +301,13 @@ async def test_rollout_of_a_restored_server_replaces_the_newer_one_that_we_knew(
         front.put(ROLLOUTS, {"metadata": {"name": "born-after-the-snapshot"}})
         await rollouts.sweep()
         front.restore({f"{ROLLOUTS}/chat": old}, 50)
-        await rollouts.reread("chat")
-        known = rollouts.get("chat")
+        await rollouts.reread(CHAT)
+        known = rollouts.get(CHAT)
         assert known is not None
         assert known["status"] == {"epoch": 1}
         assert told == ["restored"]
         await rollouts.sweep()
-        assert list(rollouts.names()) == ["chat"]
+        assert list(rollouts.known()) == [CHAT]
 
 
 async def test_what_we_learn_while_a_list_is_under_way_is_newer_than_the_list(
@@ -321,7 +324,7 @@ async def test_what_we_learn_while_a_list_is_under_way_is_newer_than_the_list(
 
         front.fault = meanwhile
         await rollouts.sweep()
-        assert rollouts.get("chat") is newer
+        assert rollouts.get(CHAT) is newer
 
 
 async def test_rollout_that_was_recreated_while_a_list_was_under_way_stays_the_new_one(
@@ -335,4 +338,4 @@ async def test_rollout_that_was_recreated_while_a_list_was_under_way_stays_the_n
         new = {"metadata": {**old["metadata"], "uid": "another", "resourceVersion": "900"}}
         front.fault = lambda request: rollouts.learn(new)
         await rollouts.sweep()
-        assert rollouts.get("chat") is new
+        assert rollouts.get(CHAT) is new

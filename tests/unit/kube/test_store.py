@@ -288,7 +288,12 @@ def test_callback_can_be_ended() -> None:
     end = store.subscribe(lambda before, after: told.append("told"))
     body = {
         **pod("chat-0"),
-        "metadata": {**pod("chat-0")["metadata"], "uid": "u", "resourceVersion": "1"},
+        "metadata": {
+            **pod("chat-0")["metadata"],
+            "namespace": "ns",
+            "uid": "u",
+            "resourceVersion": "1",
+        },
     }
     store.learn(body)
     end()

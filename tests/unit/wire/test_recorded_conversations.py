@@ -22,6 +22,7 @@ from weightrollout import __version__
 from weightrollout.agent import stable
 from weightrollout.agent.service import REFUSAL_KEY
 from weightrollout.api import names
+from weightrollout.api.callers import Callee
 from weightrollout.api.names import CAPABILITY_DRAFTS
 from weightrollout.api.spec import Draft
 from weightrollout.clock import SystemClock
@@ -183,7 +184,8 @@ async def test_operator_sees_what_an_agent_of_each_release_says(release: str, mo
     told = [state for call in conversation(release) for state in states(call)]
     async with served(double) as target:
         double.say(grown(told[0], more))
-        address, line = Address("chat-0", "u", target), Line(AgentAccess(), target, "u", "c-1")
+        address = Address("chat-0", "u", target)
+        line = Line(AgentAccess(), target, Callee("ns", "u"), "c-1")
         link = AgentLink(address, Fence("uid", 1), SystemClock(), True, lambda: None, line)
         try:
             for state in told:

@@ -6,10 +6,10 @@ from weightrollout.rollout.actions import Announce
 
 
 def announce(context: Context, action: Announce) -> None:
-    owner = context.owner
+    owner, namespace = context.owner, context.world.namespace
     regarding = (
-        about_pod(action.pod, action.pod_uid)
+        about_pod(namespace, action.pod, action.pod_uid)
         if action.pod_uid
-        else about_rollout(owner.name, owner.uid)
+        else about_rollout(namespace, owner.name, owner.uid)
     )
     context.world.events.post(Event(regarding, action.warning, action.reason, action.message))

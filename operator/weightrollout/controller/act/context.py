@@ -21,6 +21,11 @@ class Context:
     owner: Owner
     fence: Fence
 
+    @property
+    def title(self) -> str:
+        """The rollout, for people."""
+        return f"{self.world.namespace}/{self.owner.name}"
+
     def link(self, pod_uid: str) -> AgentLink:
         link = self.agents.link(self.owner.name, pod_uid)
         if link is None:

@@ -80,7 +80,7 @@ class Supervisor:
             if work not in running:
                 log.info(
                     "%s: %s %s: %s: %s",
-                    context.owner.name,
+                    context.title,
                     work.doing,
                     getattr(action, "pod", "") or work.revision,
                     action.reason,
@@ -89,6 +89,10 @@ class Supervisor:
                 running[work] = asyncio.create_task(
                     self._supervise(context, work, action), name=f"{work.doing} {work.pod_uid}"
                 )
+
+    @property
+    def idle(self) -> bool:
+        return not self._running
 
     def forget(self, rollout: str) -> None:
         for task in self._running.pop(rollout, {}).values():
@@ -118,7 +122,7 @@ class Supervisor:
                 # It may have acted: until it has spoken again the pod counts as out by this work.
                 await _heard_again(context, work)
         except Exception as error:
-            log.exception("%s: %s failed in a way nobody foresaw", rollout, work.doing)
+            log.exception("%s: %s failed in a way nobody foresaw", context.title, work.doing)
             failure = _failure(context, work, error)
         finally:
             self._running.get(rollout, {}).pop(work, None)
@@ -133,7 +137,7 @@ class Supervisor:
         else:
             failures[key] = failure
             log.warning(
-                "%s: %s: %s: %s", context.owner.name, work.doing, failure.reason, failure.message
+                "%s: %s: %s: %s", context.title, work.doing, failure.reason, failure.message
             )
         reason = failure.reason if failure is not None else ""
         context.world.metrics.counter(ACTIONS).labels(work.doing.value, reason).inc()

@@ -45,11 +45,11 @@ async def swap(context: Context, action: SwapPod) -> None:
 
 
 def _measure(context: Context, ended: TransactionView) -> None:
-    metrics, rollout = context.world.metrics, context.owner.name
+    metrics, rollout = context.world.metrics, (context.world.namespace, context.owner.name)
     failure_class = ended.failure_class or ""
-    metrics.counter(SWAPS).labels(rollout, ended.outcome, failure_class, ended.reason).inc()
+    metrics.counter(SWAPS).labels(*rollout, ended.outcome, failure_class, ended.reason).inc()
     if ended.pause_millis:
-        metrics.histogram(SWAP_PAUSE).labels(rollout).observe(ended.pause_millis / 1000)
+        metrics.histogram(SWAP_PAUSE).labels(*rollout).observe(ended.pause_millis / 1000)
 
 
 def _prompt(asked: Prompt) -> pb.Prompt:
