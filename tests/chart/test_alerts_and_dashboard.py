@@ -39,11 +39,18 @@ def alerts(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def panels(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def board(objects: list[dict[str, Any]]) -> dict[str, Any]:
     (found,) = (
         each for each in of_kind(objects, "ConfigMap") if "weightrollout.json" in each["data"]
     )
-    read = json.loads(found["data"]["weightrollout.json"])["panels"]
+    read = json.loads(found["data"]["weightrollout.json"])
+    assert isinstance(read, dict)
+    return read
+
+
+@pytest.fixture(scope="module")
+def panels(board: dict[str, Any]) -> list[dict[str, Any]]:
+    read = board["panels"]
     assert isinstance(read, list)
     return read
 
@@ -52,6 +59,18 @@ def panels(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def expressions(alerts: list[dict[str, Any]], panels: list[dict[str, Any]]) -> list[str]:
     asked = [target["expr"] for panel in panels for target in panel["targets"]]
     return [*(alert["expr"] for alert in alerts), *asked]
+
+
+def test_lists_of_the_dashboard_come_from_metrics_that_exist(
+    board: dict[str, Any], expressions: list[str]
+) -> None:
+    lists = [each for each in board["templating"]["list"] if each["type"] == "query"]
+    for each in lists:
+        (name, matchers), label = *SELECTOR.findall(each["query"]), each["query"].split()[-1][:-1]
+        labels = {label, *(found for found, _ in MATCHER.findall(matchers))}
+        assert labels <= LABELS[name] | OF_TARGETS, each["query"]
+    filled = {each["name"] for each in lists}
+    assert filled == {name for text in expressions for name in re.findall(r"\$(\w+)\"", text)}
 
 
 def test_every_metric_that_is_asked_for_is_exported(expressions: list[str]) -> None:
