@@ -116,13 +116,15 @@ class AgentDouble(wire.AgentServicer):
 
 
 @asynccontextmanager
-async def served(double: wire.AgentServicer, port: int = 0) -> AsyncIterator[str]:
+async def served(
+    double: wire.AgentServicer, port: int = 0, host: str = "127.0.0.1"
+) -> AsyncIterator[str]:
     """Its address; gone when the context ends."""
     server = grpc.aio.server()
     wire.add_AgentServicer_to_server(double, server)
-    bound = server.add_insecure_port(f"127.0.0.1:{port}")
+    bound = server.add_insecure_port(f"{host}:{port}")
     await server.start()
     try:
-        yield f"127.0.0.1:{bound}"
+        yield f"{host}:{bound}"
     finally:
         await server.stop(0)

@@ -40,6 +40,7 @@ from weightrollout.agent.service import AgentService, Desk
 from weightrollout.agent.stage import Stager
 from weightrollout.agent.state import Bell, Board
 from weightrollout.agent.swaps import Parts, Swaps
+from weightrollout.api.addresses import with_brackets
 from weightrollout.api.names import DEFAULT_GRPC_PORT, DEFAULT_HTTP_PORT, INSTALL_PLUGIN
 from weightrollout.clock import SystemClock
 from weightrollout.engine.vllm_grpc import VllmGrpc
@@ -117,6 +118,8 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
     )
     parser.add_argument("--version", action="version", version=__version__)
     arguments = vars(parser.parse_args(argv))
+    for bind in ("grpc_bind", "http_bind"):
+        arguments[bind] = with_brackets(arguments[bind])
     return Settings(
         engine=engine_flags.take(arguments),
         pod=exposure_flags.take(arguments),
@@ -152,12 +155,6 @@ def split(flag: str, bind: str) -> tuple[str, int]:
     if not host or not port.isdecimal():
         raise BadFlag(f"{flag} {bind}: must be HOST:PORT")
     return host.strip("[]"), int(port)
-
-
-def _for_grpc(bind: str) -> str:
-    """gRPC wants an IPv6 address in brackets; $(POD_IP):PORT has none."""
-    host, port = split("--grpc-bind", bind)
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _is_loopback(host: str) -> bool:
@@ -257,7 +254,7 @@ async def _open_doors(
     options = (("grpc.so_reuseport", 0), *KEEPALIVE)
     server = grpc.aio.server(interceptors=(callers,), options=options)
     add_AgentServicer_to_server(AgentService(desk), server)
-    callers.listen(server, _for_grpc(settings.grpc_bind))
+    callers.listen(server, settings.grpc_bind)
     await server.start()
     door = HttpDoor(desk)
     runner = web.AppRunner(door.app(), access_log=None)

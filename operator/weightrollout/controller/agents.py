@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import grpc.aio
 
 from weightrollout import __version__
+from weightrollout.api.addresses import with_port
 from weightrollout.clock import Clock
 from weightrollout.controller.agent_access import CONTACT_S, AgentAccess
 from weightrollout.controller.agent_line import Line
@@ -325,5 +326,4 @@ def address_of(pod: Pod) -> Address | None:
     """None: nobody to talk to, for now or for ever."""
     if not (pod.running and pod.ip and pod.agent_port):
         return None
-    host = f"[{pod.ip}]" if ":" in pod.ip else pod.ip
-    return Address(pod.name, pod.uid, f"{host}:{pod.agent_port}")
+    return Address(pod.name, pod.uid, with_port(pod.ip, pod.agent_port))
