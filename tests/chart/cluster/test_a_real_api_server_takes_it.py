@@ -10,9 +10,9 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from fleet.manifests import weight_rollout
 from fleet.world import CRD_FILE
 from helm.chart import SETS, of_kind, one, rendered
+from helm.sources import dry_run, rollout, why_refused
 from localcluster.api import Api, ApiError
 from localcluster.waiting import eventually
 from weightrollout.api import names
@@ -21,12 +21,6 @@ Json = dict[str, Any]
 FOREIGN: Final = Path(__file__).resolve().parents[1] / "monitoring_crds.yaml"
 SERVED_S: Final = 30.0
 ABSENT: Final = (404, 429)  # not there; "storage is (re)initializing", just now
-DRY: Final = {
-    "dryRun": "All",
-    "fieldManager": "helm",
-    "force": "true",
-    "fieldValidation": "Strict",
-}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -64,7 +58,9 @@ async def is_there(api: Api, path: str) -> bool:
 @pytest.mark.parametrize("name", SETS)
 async def test_every_object_is_accepted(api: Api, namespace: str, name: str) -> None:
     refused = []
-    objects = rendered(SETS[name], namespace=namespace)
+    # Policies for namespaces by name: those of the set need not be there.
+    here = f"--set=networkPolicy.engines.namespaces={{{namespace}}}"
+    objects = rendered(SETS[name], here, namespace=namespace)
     for each in objects:
         try:
             await dry_run(api, each)
@@ -94,10 +90,11 @@ async def restricted(api: Api, namespace: str) -> str:
     return namespace
 
 
-@pytest.mark.parametrize("name", ["minimal", "one-replica"])
+@pytest.mark.parametrize("name", SETS)
 async def test_pod_of_the_operator_meets_the_restricted_profile(
     api: Api, restricted: str, name: str
 ) -> None:
+    """And its priority class is one that exists, where the set names one."""
     made = await create_pod(api, restricted, operator_pod(SETS[name], restricted))
 
     assert made["metadata"]["namespace"] == restricted
@@ -200,22 +197,3 @@ def operator_pod(values: Path, namespace: str) -> Json:
 
 async def create_pod(api: Api, namespace: str, pod: Json) -> Json:
     return await api.create(f"/api/v1/namespaces/{namespace}/pods", pod, dryRun="All")
-
-
-async def dry_run(api: Api, each: Json) -> Json:
-    return await api.patch(await api.path_of(each), each, "apply", **DRY)
-
-
-def rollout(namespace: str, uri: str, **weights: Any) -> Json:
-    found = weight_rollout("chat", {"version": "v1", "uri": uri, **weights})
-    found["metadata"]["namespace"] = namespace
-    return found
-
-
-async def why_refused(api: Api, namespace: str, uri: str, **weights: Any) -> str:
-    """ "": it would be accepted."""
-    try:
-        await dry_run(api, rollout(namespace, uri, **weights))
-    except ApiError as refused:
-        return str(refused)
-    return ""

@@ -6,15 +6,16 @@ No node runs its pods here: what is seen is what Helm creates, changes, refuses 
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 import yaml
 
 from fleet.manifests import weight_rollout
-from helm.chart import CHART, SETS, Said, helm
+from helm.chart import CHART, SETS
+from helm.release import Release
 from localcluster.access import Cluster
-from localcluster.api import Api, ApiError
+from localcluster.api import Api
 from localcluster.waiting import eventually
 from weightrollout.api import names
 from weightrollout.api.schema import schema_hash
@@ -22,36 +23,6 @@ from weightrollout.api.schema import schema_hash
 CRD: Final = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{names.PLURAL}.{names.GROUP}"
 OLD_HASH: Final = "0123456789abcdef"
 GONE_S: Final = 30.0
-
-
-class Release:
-    """Of one namespace, named "wr" unless another name is given."""
-
-    def __init__(self, cluster: Cluster, api: Api, namespace: str) -> None:
-        self.namespace = namespace
-        self._cluster = cluster
-        self._api = api
-
-    def helm(self, *arguments: str) -> Said:
-        return helm(
-            *arguments, f"--namespace={self.namespace}", kubeconfig=self._cluster.kubeconfig
-        )
-
-    def install(self, *more: str, name: str = "wr") -> Said:
-        # Other tests have put the CRD there, by hand.
-        values = f"--values={SETS['minimal']}"
-        return self.helm("install", name, str(CHART), values, "--take-ownership", *more)
-
-    async def deployment(self) -> dict[str, Any]:
-        path = f"/apis/apps/v1/namespaces/{self.namespace}/deployments/weightrollout-operator"
-        return await self._api.get(path)
-
-    async def is_gone(self) -> bool:
-        try:
-            await self.deployment()
-        except ApiError as missing:
-            return missing.status == 404
-        return False
 
 
 @pytest.fixture
