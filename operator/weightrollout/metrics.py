@@ -102,7 +102,7 @@ API_REQUESTS: Final = Row(
     "api_requests_total",
     Door.OPERATOR,
     Kind.COUNTER,
-    "Requests to the API server; code 0: no answer.",
+    "Requests to the API server; code 0: no answer; 403-ending: refused since the namespace is deleted.",
     ("verb", "code"),
 )
 STATUS_WRITES: Final = Row(

@@ -93,6 +93,9 @@ CASES: Final = {
     "conflicts are no refusals": Case(
         "Forbidden", {of("api_requests_total", verb="PATCH", code="409"): f"0+1{LONG}"}
     ),
+    "nothing new is let into a namespace that is deleted": Case(
+        "Forbidden", {of("api_requests_total", verb="POST", code="403-ending"): f"0+1{LONG}"}
+    ),
     **{
         f"pods are {class_}": broken(class_, f"1{LONG}")
         for class_ in ("failed", "poisoned", "unreachable", "incompatible")

@@ -12,8 +12,8 @@ from fleet.manifests import weight_rollout
 from localcluster.access import Cluster
 from localcluster.api import Api
 from weightrollout.clock import SystemClock
-from weightrollout.kube.client import Client, connect
-from weightrollout.kube.errors import Conflict
+from weightrollout.kube.client import ENDING, Client, connect
+from weightrollout.kube.errors import Conflict, NamespaceEnds
 from weightrollout.kube.pods import MEMBERS, Pod, pod_source
 from weightrollout.kube.podwrites import Ours, PodGone, PodWriter
 from weightrollout.kube.revisions import (
@@ -69,6 +69,26 @@ async def owner(api: Api, namespace: str) -> Owner:
     body = weight_rollout("chat", {"version": "v1", "uri": "file:///m/"})
     made = await api.apply({**body, "metadata": {**body["metadata"], "namespace": namespace}})
     return Owner("chat", made["metadata"]["uid"])
+
+
+async def test_write_into_a_namespace_that_is_deleted_is_told_from_a_missing_right(
+    cluster: Cluster, api: Api, namespace: str, tmp_path: Path
+) -> None:
+    """It is held open by a finalizer of its own, as one with pods that take long to end."""
+    held = {"metadata": {"name": "held", "finalizers": ["example.com/hold"]}}
+    maps = f"/api/v1/namespaces/{namespace}/configmaps"
+    await api.create(maps, held)
+    await api.delete(f"/api/v1/namespaces/{namespace}")
+    seen: list[tuple[str, int | str]] = []
+    try:
+        async with connect(
+            namespace, cluster.kubeconfig, lambda *said: seen.append(said)
+        ) as client:
+            with pytest.raises(NamespaceEnds):
+                await client.create(maps, {"metadata": {"name": "new"}})
+    finally:
+        await api.patch(f"{maps}/held", {"metadata": {"finalizers": None}}, "merge")
+    assert seen == [("POST", ENDING)]
 
 
 async def stored(client: Client, pod: dict[str, Any]) -> tuple[Store[Pod], str]:

@@ -20,7 +20,13 @@ from kubernetes.aio.client.configuration import Configuration
 from kubernetes.aio.client.exceptions import ApiException
 
 from weightrollout.kube.connection import Connection, Credentials, open_connection
-from weightrollout.kube.errors import KubeError, TooManyRequests, Unavailable, error_of
+from weightrollout.kube.errors import (
+    KubeError,
+    NamespaceEnds,
+    TooManyRequests,
+    Unavailable,
+    error_of,
+)
 
 Json = dict[str, Any]
 
@@ -39,11 +45,15 @@ LINE_BYTES: Final = 8 * 1024 * 1024  # a watch event is one line; an object has 
 #: In the place of a namespace: all of them, to list and to watch.
 EVERYWHERE: Final = ""
 
-Observer = Callable[[str, int], None]
+#: In the place of the code of an answer that says no right is missing: its namespace is being deleted.
+ENDING: Final = "403-ending"
+FORBIDDEN: Final = 403
+
+Observer = Callable[[str, int | str], None]
 
 
 class Client:
-    """Use `connect`. `observe` is told (verb, HTTP code) of every request; code 0 is no answer."""
+    """Use `connect`. `observe` is told (verb, HTTP code or ENDING) of every request; code 0 is no answer."""
 
     def __init__(
         self,
@@ -123,7 +133,8 @@ class Client:
         except (aiohttp.ClientError, OSError) as lost:
             raise Unavailable(f"{verb} {path}: the answer was cut: {lost!r}") from lost
         if answer.status >= 400:
-            raise error_of(f"{verb} {path}", answer.status, data, answer.headers.get("Retry-After"))
+            asked = answer.headers.get("Retry-After")
+            raise self._refusal(verb, path, answer.status, data, asked)
         return _object(f"{verb} {path}", data)
 
     @asynccontextmanager
@@ -139,10 +150,18 @@ class Client:
                 async with asyncio.timeout(DEADLINE_S):
                     said = await answer.read()
                 asked = answer.headers.get("Retry-After")
-                raise error_of(f"WATCH {path}", answer.status, said, asked)
+                raise self._refusal("WATCH", path, answer.status, said, asked)
             yield answer.content
         finally:
             answer.close()
+
+    def _refusal(
+        self, verb: str, path: str, status: int, said: bytes, retry_after: str | None
+    ) -> KubeError:
+        error = error_of(f"{verb} {path}", status, said, retry_after)
+        if status == FORBIDDEN:  # only now it is known which
+            self._observe(verb, ENDING if isinstance(error, NamespaceEnds) else status)
+        return error
 
     async def _send(
         self,
@@ -197,7 +216,8 @@ class Client:
             answer = await api.call_api(method, url, headers, sent, _request_timeout=timeout)
             code = answer.status
         finally:
-            self._observe(verb, code)
+            if code != FORBIDDEN:
+                self._observe(verb, code)
         response: aiohttp.ClientResponse = answer.response
         return response
 

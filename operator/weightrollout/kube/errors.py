@@ -7,13 +7,14 @@ KubeError
 |   |-- Gone             410: the resourceVersion is too old, list again
 |   |-- Invalid          400, 422, or an apply that the schema does not allow: do not repeat it
 |   |-- Forbidden        401, 403: the account lacks a right
+|   |   `-- NamespaceEnds  403: none is missing, but nothing new is let into a namespace that is being deleted
 |   `-- TooManyRequests  429: repeat after `retry_after_s`
 `-- Unavailable          no answer in time, or 5xx: it may have been done
 """
 
 import json
 import math
-from typing import Final
+from typing import Any, Final
 
 RETRY_AFTER_S: Final = (0.1, 60.0)  # shortest and longest pause that a server can ask for
 
@@ -46,6 +47,10 @@ class Forbidden(Refused):
     reason = "ApiServerForbidden"
 
 
+class NamespaceEnds(Forbidden):
+    reason = "NamespaceEnds"
+
+
 class TooManyRequests(Refused):
     reason = "ApiServerTooManyRequests"
 
@@ -64,6 +69,8 @@ def error_of(what: str, code: int, body: bytes, retry_after: str | None = None) 
     match code:
         case 400 | 422:
             return Invalid(message)
+        case 403 if _namespace_ends(body):
+            return NamespaceEnds(message)
         case 401 | 403:
             return Forbidden(message)
         case 404:
@@ -85,11 +92,26 @@ def error_of(what: str, code: int, body: bytes, retry_after: str | None = None) 
 
 def _message(body: bytes) -> str:
     text = body.decode(errors="replace").strip()
+    said = _said(body)
+    return text[:500] if said is None else str(said.get("message", text[:500]))
+
+
+def _namespace_ends(body: bytes) -> bool:
+    details = (_said(body) or {}).get("details")
+    causes = details.get("causes") if isinstance(details, dict) else None
+    return any(
+        isinstance(cause, dict) and cause.get("reason") == "NamespaceTerminating"
+        for cause in (causes if isinstance(causes, list) else ())
+    )
+
+
+def _said(body: bytes) -> dict[str, Any] | None:
+    """None where it is no object: something between us and the API server answered."""
     try:
-        said = json.loads(text)
-    except ValueError:
-        return text[:500]
-    return str(said.get("message", text[:500])) if isinstance(said, dict) else text[:500]
+        said = json.loads(body.decode(errors="replace"))
+    except (ValueError, RecursionError):
+        return None
+    return said if isinstance(said, dict) else None
 
 
 def _seconds(retry_after: str | None) -> float:

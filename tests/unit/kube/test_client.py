@@ -1,6 +1,7 @@
 """What is known after a call failed must be right: a caller repeats, re-reads or gives up by it."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -13,6 +14,7 @@ from weightrollout.kube.errors import (
     Gone,
     Invalid,
     KubeError,
+    NamespaceEnds,
     NotFound,
     Refused,
     TooManyRequests,
@@ -103,13 +105,46 @@ async def test_server_that_is_not_there_is_unavailable_and_not_refused(tmp_path:
 async def test_observer_is_told_of_every_request(tmp_path: Path) -> None:
     async with api_front(tmp_path) as (front, _):
         front.fault = lambda request: web.json_response({}, status=418)
-        seen: list[tuple[str, int]] = []
+        seen: list[tuple[str, int | str]] = []
         async with connect(
             "ns", tmp_path / "kubeconfig", lambda *said: seen.append(said)
         ) as client:
             with pytest.raises(Refused):
                 await client.get(POD)
         assert seen == [("GET", 418)]
+
+
+@pytest.mark.parametrize(
+    ("cause", "code", "kind"),
+    [("NamespaceTerminating", "403-ending", NamespaceEnds), ("FieldValueInvalid", 403, Forbidden)],
+)
+async def test_refusal_in_a_namespace_that_is_deleted_is_no_missing_right(
+    tmp_path: Path, cause: str, code: int | str, kind: type[Forbidden]
+) -> None:
+    """An alert is given for a right that is missing, and namespaces are deleted every day."""
+    said = {"message": "no", "details": {"causes": [{"reason": cause}]}}
+    async with api_front(tmp_path) as (front, _):
+        front.fault = lambda request: web.json_response(said, status=403)
+        seen: list[tuple[str, int | str]] = []
+        async with connect(
+            "ns", tmp_path / "kubeconfig", lambda *said: seen.append(said)
+        ) as client:
+            with pytest.raises(Forbidden) as refused:
+                await client.create(POD, {})
+            with pytest.raises(Forbidden):
+                async with client.stream(POD, {"watch": "true"}, 5.0):
+                    pass
+    assert type(refused.value) is kind
+    assert seen == [("POST", code), ("WATCH", code)]
+
+
+@pytest.mark.parametrize("details", [None, [], {"causes": {}}, {"causes": [None, "x", {}]}])
+async def test_forbidden_answer_of_any_form_is_forbidden(tmp_path: Path, details: Any) -> None:
+    async with api_front(tmp_path) as (front, client):
+        front.fault = lambda request: web.json_response({"details": details}, status=403)
+        with pytest.raises(Forbidden) as refused:
+            await client.get(POD)
+    assert type(refused.value) is Forbidden
 
 
 async def test_missing_kubeconfig_says_what_to_pass(tmp_path: Path) -> None:
