@@ -20,7 +20,7 @@ from weightrollout.rollout.plan import plan
 from weightrollout.wire.agent import agent_pb2 as pb
 
 WALL: Final = "2026-11-29T12:00:00Z"
-METADATA: Final = {"name": "chat-1", "uid": "u-1", "resourceVersion": "7"}
+METADATA: Final = {"namespace": "ns", "name": "chat-1", "uid": "u-1", "resourceVersion": "7"}
 TARGET: Final = Ref("chat-1", "v1", "file:///m/", "sha256:" + "1" * 64)
 SPEC: Final = {"weights": {"version": "v1", "uri": "file:///m/", "digest": TARGET.digest}}
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weightrollout.kube.client import EVERYWHERE, Client
@@ -77,6 +77,7 @@ def shown(store: Store[Pod], namespace: str) -> Mapping[str, Pod]:
     return found
 
 
+@settings(deadline=None)
 @given(steps)
 def test_one_namespace_looks_the_same_whatever_happens_in_the_others(done: list[Any]) -> None:
     together = play(done, None)
@@ -84,6 +85,7 @@ def test_one_namespace_looks_the_same_whatever_happens_in_the_others(done: list[
         assert shown(together, namespace) == shown(play(done, namespace), namespace)
 
 
+@settings(deadline=None)
 @given(steps)
 def test_no_pod_is_seen_from_another_namespace(done: list[Any]) -> None:
     store = play(done, None)
@@ -93,6 +95,7 @@ def test_no_pod_is_seen_from_another_namespace(done: list[Any]) -> None:
     assert set(store.namespaces()) == {each.namespace for each in store.all()}
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from(NAMESPACES[:2]), st.sampled_from(FLEETS))))
 def test_rollouts_of_one_name_come_and_go_by_themselves(done: list[tuple[bool, str, str]]) -> None:
     rollouts, expected = Rollouts(nobody()), dict[Key, int]()

@@ -179,7 +179,8 @@ async def test_event_is_posted_beside_the_object_it_is_about(realm: Realm, term:
     await eventually(lambda: "green" not in realm.actions, SOON, "it was announced")
     await realm.cluster.events._write(realm.cluster.events._queue.get_nowait())
 
-    (found,) = [body for path, body in realm.front.objects.items() if "/events/" in path]
+    ((path, found),) = [each for each in realm.front.objects.items() if "/events/" in each[0]]
+    assert "/namespaces/green/" in path
     assert found["metadata"]["namespace"] == found["regarding"]["namespace"] == "green"
 
 
