@@ -1,5 +1,6 @@
 """A program of a Debian package: the one on PATH, else unpacked into our cache. Nothing is installed, no service starts."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -32,13 +33,24 @@ def program(package: str, name: str) -> Path:
 
 def _unpack(package: str, name: str, into: Path) -> None:
     with tempfile.TemporaryDirectory(dir=into.parent) as folder:
-        _run(["apt-get", "download", "--quiet", package], folder)
+        _download(package, folder)
         (archive,) = Path(folder).glob("*.deb")
         _run(["dpkg-deb", "--extract", str(archive), "tree"], folder)
         found = next(Path(folder, "tree").rglob(f"bin/{name}"), None)
         if found is None:
             raise NotThere(f"the package {package} has no {name}")
         found.replace(into)
+
+
+def _download(package: str, folder: str) -> None:
+    download = ["apt-get", "download", "--quiet", package]
+    try:
+        _run(download, folder)
+    except NotThere:
+        if os.geteuid() != 0:
+            raise
+        _run(["apt-get", "update", "--quiet"], folder)  # a fresh machine has no lists
+        _run(download, folder)
 
 
 def _run(command: list[str], folder: str) -> None:

@@ -286,15 +286,8 @@ def test_callback_can_be_ended() -> None:
     client = Client(None, "ns")  # type: ignore[arg-type]  # learn() sends nothing
     store = Store(client, pod_source(client, "pods", MEMBERS))
     end = store.subscribe(lambda before, after: told.append("told"))
-    body = {
-        **pod("chat-0"),
-        "metadata": {
-            **pod("chat-0")["metadata"],
-            "namespace": "ns",
-            "uid": "u",
-            "resourceVersion": "1",
-        },
-    }
+    about = {"namespace": "ns", "uid": "u", "resourceVersion": "1"}
+    body = {**pod("chat-0"), "metadata": {**pod("chat-0")["metadata"], **about}}
     store.learn(body)
     end()
     store.drop("chat-0", "u")
