@@ -24,7 +24,7 @@ from weightrollout.kube.store import SHORT_S
 BACKOFF_S: Final = (0.25, 15.0)  # first, and longest
 STOP_S: Final = 10.0
 STEADY_S: Final = 60.0  # one that ran for so long starts with the first pause again
-IDENTITY: Final = cast(Any, "weightrollout")  # of a type that kopf keeps to itself
+IDENTITY: Final = cast("Any", "weightrollout")  # of a type that kopf keeps to itself
 
 log = logging.getLogger(__name__)
 

@@ -139,7 +139,7 @@ async def test_answer_without_a_token_is_no_token(
 ) -> None:
     front[0].issue = lambda name, to: ""
     with pytest.raises(Unavailable, match="has no token"):
-        await tokens.token("u-1")
+        await tokens.token(ONE)
 
 
 async def test_refusal_of_the_agent_is_told_in_its_words(tokens: Tokens, tmp_path: Path) -> None:
