@@ -8,6 +8,11 @@ weightrollout-operator
 {{- if eq (.Values.scope | default "namespace") "cluster" }}true{{ end }}
 {{- end }}
 
+{{/* How agents know the operator. Values of a release before `agents` have none. */}}
+{{- define "weightrollout.agentIdentity" -}}
+{{ (.Values.agents | default dict).identity | default "token" }}
+{{- end }}
+
 {{/*
 Of objects that belong to no namespace. Releases in two namespaces stay apart; of those that work everywhere
 Helm refuses the second, whose objects have the same name.

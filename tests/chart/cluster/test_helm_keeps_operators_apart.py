@@ -88,5 +88,6 @@ async def test_notes_of_an_operator_for_all_say_how_a_namespace_gets_its_sources
     assert [each[1:4] for each in commands] == [
         ["-n", release.namespace, "rollout"],
         ["-n", "default", "apply"],
+        ["weightrollout", "inject", "--operator-account"],
         ["annotate", "namespace", "default"],
     ]
