@@ -134,8 +134,10 @@ async def stable_everywhere(world: World) -> bool:
 
 
 async def suspended(ground: Ground) -> None:
+    """A fleet that is complete stays so in its phase: the operator has seen it when its status is of this spec."""
     await ground.apply("Suspended")
-    await ground.all_are("Suspended")
+    for name in EVENTS:
+        await ground.world.until(name, lambda _: True, BACK_S, f"the mode of {name} is known")
 
 
 async def killed(ground: Ground) -> None:
