@@ -28,7 +28,8 @@ from localcluster.virtual_node import VirtualNode
 from localcluster.waiting import eventually
 from weightrollout.api import names
 
-pytestmark = pytest.mark.faults
+# The first item sets up all four fleets, and four things happen to them.
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(400)]
 
 Json = dict[str, Any]
 
