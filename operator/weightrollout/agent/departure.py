@@ -90,8 +90,11 @@ class Departure:
 
     async def _leave(self, grace_s: float) -> Left:
         begun = self._clock.monotonic()
-        instance = (await self._watch.fresh(LOAD_S)).instance
-        if not instance or not self._watch.reachable():
+        sight = await self._watch.fresh(LOAD_S)
+        instance = sight.instance
+        # An engine in its update may be late; one that is late for no reason hangs.
+        busy = self._journal.book.running is not None
+        if sight.answered_at is None or not (busy or self._watch.reachable()):
             return Left.ENGINE_GONE
         if self._board.leaving != instance:
             log.info("engine %s is about to be ended: at most %g s", instance, grace_s)

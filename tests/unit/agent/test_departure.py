@@ -1,6 +1,7 @@
 """The kubelet is about to end the engine (/prestop): no request is lost, no half-loaded engine answers, nothing new begins."""
 
 import asyncio
+import logging
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -217,6 +218,24 @@ async def test_engine_that_cannot_be_made_whole_is_not_waited_for(tmp_path: Path
         await until_calls(pod, "UpdateWeights")
         assert await prestop(pod) == (200, "Poisoned")
         assert (await swap).outcome == "Poisoned"
+
+
+async def test_engine_that_is_too_busy_to_say_who_it_is_finishes_its_swap_all_the_same(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with one_pod(tmp_path) as pod:
+        await pod.until(lambda state: state.ready)
+        await pod.engine.set_faults({"call": "UpdateWeights", "do": "slow", "seconds": 6.0})
+        swap = await begin(pod, drain_seconds=0.0)
+        await until_calls(pod, "UpdateWeights")
+        await pod.engine.set_faults({"call": "GetServerInfo", "do": "hang"})
+        await pod.until(lambda state: not state.engine.reachable)
+        leaving = asyncio.create_task(prestop(pod))
+        await eventually(lambda: "ended: at most" in caplog.text, ENDS_S, "the hook was called")
+        await pod.engine.set_faults()
+        assert await leaving == (200, "Idle")
+        assert (await swap).outcome == "Committed"
 
 
 async def test_engine_that_is_gone_already_is_not_waited_for(tmp_path: Path) -> None:
