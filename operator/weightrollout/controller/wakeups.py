@@ -11,7 +11,7 @@ import logging
 import threading
 from contextlib import suppress
 from types import SimpleNamespace
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import aiohttp
 import kopf
@@ -24,7 +24,7 @@ from weightrollout.kube.store import SHORT_S
 BACKOFF_S: Final = (0.25, 15.0)  # first, and longest
 STOP_S: Final = 10.0
 STEADY_S: Final = 60.0  # one that ran for so long starts with the first pause again
-IDENTITY: Final = cast("Any", "weightrollout")  # of a type that kopf keeps to itself
+IDENTITY: Final[Any] = "weightrollout"  # of a type that kopf keeps to itself
 
 log = logging.getLogger(__name__)
 

@@ -1,6 +1,8 @@
 """Whatever kopf does with a watch that ends at once, it never asks in a tight loop. The rest is in the cluster tier."""
 
 import asyncio
+import getpass
+from contextlib import suppress
 from pathlib import Path
 
 import aiohttp
@@ -8,8 +10,10 @@ import pytest
 from aiohttp import web
 
 from apifront import api_front
+from localcluster.waiting import eventually
 from weightrollout.controller import wakeups as wakeups_module
-from weightrollout.controller.wakeups import Pacer
+from weightrollout.controller.wakeups import Pacer, Wakeups
+from weightrollout.kube.rollouts import Rollouts
 
 ROLLOUTS = "/apis/weightrollout.dev/v1alpha1/namespaces/ns/weightrollouts"
 
@@ -27,3 +31,20 @@ async def test_watches_that_close_at_once_are_opened_more_and_more_slowly(
                 async with session.get(f"{front.url}{ROLLOUTS}?watch=true") as answer:
                     await answer.read()
             assert loop.time() - begun >= 0.05 + 0.1 + 0.1
+
+
+async def test_user_of_a_container_needs_no_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nameless() -> str:
+        raise KeyError("getpwuid(): uid not found: 65532")
+
+    monkeypatch.setattr(getpass, "getuser", nameless)
+    async with api_front(tmp_path) as (front, client):
+        watch = asyncio.create_task(Wakeups(client, Rollouts(client)).run())
+        try:
+            await eventually(lambda: front.requests, 30, "kopf asks the API server")
+        finally:
+            watch.cancel()
+            with suppress(asyncio.CancelledError):
+                await watch
