@@ -92,11 +92,18 @@ async def images(ground: Ground) -> Images:
         pytest.skip(f"no images: {failed}")
 
 
+@pytest.fixture(scope="module")
+async def site(installed: Site) -> AsyncIterator[Site]:
+    """For the scenarios of one file: their fleets end with it, as a small machine has not room for all."""
+    yield installed
+    await installed.clear()
+
+
 @pytest.fixture(scope="session")
-async def site(
+async def installed(
     ground: Ground, images: Images, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Site]:
-    """A namespace with the chart installed, for all scenarios of the product; each brings a fleet of its own."""
+    """A namespace with the chart installed, for all scenarios of the product."""
     async with ground.api() as api:
         name = f"site-{uuid.uuid4().hex[:8]}"
         await make_namespace(api, name, deadline_s=60)

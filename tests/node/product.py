@@ -200,15 +200,6 @@ def clients(name: str, url: str, count: int = 2) -> Json:
     return pod
 
 
-def agent_argument(pod: Json, name: str) -> str:
-    """The value of a flag of the agent's container."""
-    for container in pod["spec"]["initContainers"]:
-        for argument in container.get("args") or []:
-            if argument.startswith(f"{name}="):
-                return str(argument.partition("=")[2])
-    raise LookupError(name)
-
-
 def described(world: World, kubeconfig: Path) -> str:
     """What a person would look at first."""
     asked: Sequence[Sequence[str]] = (

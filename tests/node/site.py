@@ -128,6 +128,22 @@ class Site:
             raise AssertionError(f"{late}\n{self.story()}") from late
         return f"http://{address}"
 
+    async def clear(self) -> None:
+        """Remove all fleets and their rollouts; the operator stays."""
+        api, here = self.world.api, f"namespaces/{self.world.namespace}"
+        deployments, _ = await api.list(f"/apis/apps/v1/{here}/deployments")
+        for name in (each["metadata"]["name"] for each in deployments):
+            if name != OPERATOR:
+                await api.delete(f"/apis/apps/v1/{here}/deployments/{name}")
+                await api.delete(f"/api/v1/{here}/services/{name}")
+        await api.delete(f"/apis/{names.API_VERSION}/{here}/{names.PLURAL}")
+
+        async def gone() -> bool:
+            label = names.LABEL_NAME
+            return not (await api.list(f"/api/v1/{here}/pods", labelSelector=label))[0]
+
+        await eventually(gone, READY_S, "the fleets are gone", every_s=0.5)
+
     async def roll(self, name: str, version: str, **spec: Any) -> None:
         """Ask for new weights; returns at once."""
         weights = {"version": version, "uri": self.uri(version)}
