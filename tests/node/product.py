@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from fleet.world import World
 from helm.chart import CHART, ROOT, Said, helm
-from localcluster.pods import Pods
+from localcluster.pods import Pods, sidecar
 from localnode.ground import Ground
 from node.toys import ask, toy
 from weightrollout.cli.inject import documents
@@ -122,6 +122,7 @@ def engines(name: str, images: Images, model: str, replicas: int, flags: Sequenc
             "--host=127.0.0.1",
             f"--port={HTTP}",
             f"--grpc-port={GRPC}",
+            "--drain-seconds=10",
             *flags,
         ],
         "volumeMounts": [{"name": "models", "mountPath": MODELS, "readOnly": True}],
@@ -133,7 +134,8 @@ def engines(name: str, images: Images, model: str, replicas: int, flags: Sequenc
             "seccompProfile": {"type": "RuntimeDefault"},
         },
     }
-    proxy = toy("proxy", "proxy", f":{PROXY}", f"127.0.0.1:{HTTP}", volumeMounts=[])
+    # A native sidecar, which ends after the engine has: what the engine still answers in its preStop hook gets out.
+    proxy = sidecar(toy("proxy", "proxy", f":{PROXY}", f"127.0.0.1:{HTTP}", volumeMounts=[]))
     models = {"claimName": "models", "readOnly": True}
     return {
         "apiVersion": "apps/v1",
@@ -146,8 +148,9 @@ def engines(name: str, images: Images, model: str, replicas: int, flags: Sequenc
             "template": {
                 "metadata": {"labels": {"app": name}},
                 "spec": {
-                    "terminationGracePeriodSeconds": 10,
-                    "containers": [container, proxy],
+                    "terminationGracePeriodSeconds": 30,
+                    "initContainers": [proxy],
+                    "containers": [container],
                     "volumes": [{"name": "models", "persistentVolumeClaim": models}],
                 },
             },
