@@ -35,8 +35,8 @@ from weightrollout.api import names
 Json = dict[str, Any]
 
 OPERATOR: Final = "weightrollout-operator"  # its Deployment
-LARGE: Final = checkpoints.qwen3_shapes(  # about 100 MB
-    hidden=512, layers=8, heads=8, kv_heads=8, head_dim=64, mlp=2048, vocab=8000
+LARGE: Final = checkpoints.qwen3_shapes(  # about 120 MB
+    hidden=512, layers=12, heads=8, kv_heads=8, head_dim=64, mlp=2048, vocab=8000
 )
 VERSIONS: Final = "abcdef"
 READY_S: Final = 150.0  # three pods of two Python programs each, on two cores
