@@ -150,7 +150,7 @@ async def killed(ground: Ground) -> None:
 async def uninstalled(ground: Ground) -> None:
     """The chart is removed; the kind and its objects are kept, as the chart keeps them."""
     rbac, here = "/apis/rbac.authorization.k8s.io/v1", f"namespaces/{ground.world.namespace}"
-    api, name = ground.world.api, "weightrollout"
+    api, name = ground.world.api, names.OPERATOR_ACCOUNT
     await api.delete(f"/api/v1/{here}/serviceaccounts/{name}")
     await api.delete(f"{rbac}/{here}/rolebindings/{name}")
     await api.delete(f"{rbac}/{here}/roles/{name}")
