@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weightrollout.kube.client import Json
-from weightrollout.kube.rollouts import RolloutsOf
+from weightrollout.kube.rollouts import RolloutsOf, key_of_body
 
 
 class NotLeading(Exception):
@@ -64,12 +64,12 @@ class Epochs:
         only when the status was lost, since a living rival's epoch shows in the status.
         Raises Conflict when the body is not the newest, NotLeading when somebody else leads.
         """
-        name, uid = body["metadata"]["name"], body["metadata"]["uid"]
+        key, uid = key_of_body(body), body["metadata"]["uid"]
         said = epoch_of(body)
         held = self._held.get(uid)
         if held is not None:
             if said > held:
-                raise self._guard.step_down(f"{name} is led with epoch {said}, ours is {held}")
+                raise self._guard.step_down(f"{key} is led with epoch {said}, ours is {held}")
             if highest_refused <= held:
                 return Fence(uid, held)
         epoch = max(said, highest_refused) + 1

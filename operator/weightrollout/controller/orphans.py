@@ -19,7 +19,7 @@ from weightrollout.controller.world import World
 from weightrollout.kube.configmaps import remove_stable
 from weightrollout.kube.errors import KubeError
 from weightrollout.kube.events import Event, about_pod
-from weightrollout.kube.picture import Shelf
+from weightrollout.kube.picture import Shelf, key_of
 from weightrollout.kube.pods import Pod
 from weightrollout.kube.podwrites import Ours
 from weightrollout.wire.agent import agent_pb2 as pb
@@ -78,7 +78,7 @@ class Orphans:
 
                 await self._world.pod_writer.write(store, pod.name, pod.uid, change, self._guard)
         except (KubeError, AgentCallFailed, NotLeading) as error:
-            log.info("orphan pod %s is visited again: %s", pod.name, error or repr(error))
+            log.info("orphan pod %s is visited again: %s", key_of(pod), error or repr(error))
         return state is not None and _is_swapping(state)
 
     def _announce(self, pod: Pod) -> None:
