@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from weightrollout.handover import memory
-from weightrollout.plugin import inplace
+from weightrollout.plugin import heap, inplace
 from weightrollout.plugin.exchange import Exchange
 from weightrollout.plugin.region import Region
 from weightrollout.plugin.shadow import Shadow
@@ -109,8 +109,9 @@ class Repack(Path):
         """Nothing: there is no memory for it."""
 
     def apply(self) -> None:
-        _let_go(self.subject)
-        _loaded(self.subject, self.region, self.process).apply()
+        with heap.reused():
+            _let_go(self.subject)
+            _loaded(self.subject, self.region, self.process).apply()
 
 
 class Layerwise(Path):

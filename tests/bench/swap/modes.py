@@ -82,7 +82,7 @@ class Settings:
     load_rounds: int = 2
     staging_rounds: int = 3
     #: No round begins later than this after the first of its part; the first always runs.
-    part_s: float = 90.0
+    part_s: float = 150.0
     #: No model is begun later than this after the start, so that a slow machine ends, too.
     begin_s: float = 660.0
 

@@ -19,8 +19,8 @@ WORDS: Final = {True: "yes", False: "**no**", None: "no target: no core is spare
 
 INTRO: Final = """vLLM {vllm} on CPU (torch {torch}), {cores} cores of {cpu}, {memory_gib} GiB, Python {python}, {libc}; {date}. Driven by the
 product's own driver, journal and plugin; *pause* is from Pause sent to Resume answered. All modes take their turn in each
-round, and so does a memcpy of the same bytes with the same threads, pinned as the worker is. Medians, with the middle half
-of the values in parentheses. *Packed* is the default CPU engine (oneDNN); *plain* is the same engine with packing switched
+round, twice in a row, of which the second counts, because an engine swaps in one way all its life; so does a memcpy of the
+same bytes with the same threads, pinned as the worker is. Medians, with the middle half of the values in parentheses. *Packed* is the default CPU engine (oneDNN); *plain* is the same engine with packing switched
 off, so that weights lie as on a GPU. vLLM's own update loads the checkpoint's files in the pause; it is driven through the same
 calls, with its Init before the pause, in the same process. Nothing here was measured on a GPU. Raw figures:
 [swap.json](benchmarks/swap.json); repeat with `make bench-swap`.
