@@ -48,7 +48,6 @@ def test_afterwards_memory_goes_back_to_the_kernel(libc: ctypes.CDLL) -> None:
 def test_memory_goes_back_where_the_load_failed(libc: ctypes.CDLL) -> None:
     usual = faults_of_a_load(libc)
     with pytest.raises(ZeroDivisionError), heap.reused():
-        faults_of_a_load(libc)
-        _ = 1 // 0
+        _ = faults_of_a_load(libc) // 0
     faults_of_a_load(libc)
     assert faults_of_a_load(libc) > usual / 2
