@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from fleet.engine import paused_pod, set_faults
 from fleet.injected import injected_fleet
 from fleet.manifests import weight_rollout
 from fleet.operator_process import OperatorProcess
@@ -61,6 +62,19 @@ async def test_agent_that_was_restarted_is_met_again(
     """It made itself another key; the API server says that its container is another one."""
     machine.kill(world.namespace, "chat-0", names.AGENT_CONTAINER, signal.SIGKILL)
     assert (await roll(world, written, "c"))["updated"] == "2/2"
+
+
+async def test_agent_that_is_killed_in_mid_swap_is_met_again_and_finishes(
+    world: World, fleet: Json, machine: VirtualNode, written: dict[str, Any]
+) -> None:
+    """Its swap's stream is attached to again, with another certificate on the other side."""
+    for pod in await world.pods("chat"):
+        await set_faults(pod, {"call": "FinishWeightUpdate", "do": "slow", "seconds": 2.0})
+    weights = {"version": "d", "uri": written["d"].uri}
+    await world.apply(weight_rollout("chat", weights, swap={"settleSeconds": 0}))
+    victim = await paused_pod(world, "chat")
+    machine.kill(world.namespace, victim, names.AGENT_CONTAINER, signal.SIGKILL)
+    assert (await world.until_phase("chat", "Complete", DONE_S))["updated"] == "2/2"
 
 
 async def test_neighbour_without_a_token_is_refused(world: World, fleet: Json) -> None:
