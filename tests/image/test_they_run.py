@@ -23,7 +23,7 @@ SERVES_S = 120.0
 ROOMS = {
     "operator": ("controller", "kube", "rollout", "api"),
     "agent": ("agent", "swap", "engine", "weights", "handover"),
-    "cli": ("cli", "api", "weights"),
+    "cli": ("cli", "api"),
     "simulator": (),
 }
 IMPORT = """
