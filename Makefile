@@ -88,7 +88,12 @@ test-faults: $(READY) ## engines, disks, API servers and leaders that fail; no o
 test-node: $(READY) ## a real kubelet, our images, our chart (root; Debian packages are installed where they are missing)
 	@PYTHONPATH=tests $(PY) -m localnode build > /dev/null || true
 	@$(MAKE) --no-print-directory helm || true
-	$(PYTEST) tests/node
+	$(PYTEST) -m 'not real_engine' tests/node
+
+test-node-vllm: $(READY) vllm ## the main job with a real vLLM in a pod
+	@PYTHONPATH=tests $(PY) -m localnode build > /dev/null || true
+	@$(MAKE) --no-print-directory helm || true
+	$(PYTEST) -m real_engine tests/node
 
 kind-up: $(READY) ## a kind cluster for the same tests (WEIGHTROLLOUT_NODE_KIND=1 make test-node); needs kind and Docker
 	@PYTHONPATH=tests $(PY) -m localnode kind

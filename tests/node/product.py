@@ -158,11 +158,11 @@ def engines(name: str, images: Images, model: str, replicas: int, flags: Sequenc
     }
 
 
-def models_volume(folder: Path, namespace: str) -> tuple[Json, Json]:
-    """A volume with checkpoints, read-only, and the claim of the namespace on it."""
-    name = f"models-{namespace}"
+def volume(claimed: str, folder: Path, namespace: str) -> tuple[Json, Json]:
+    """A volume with what is in a folder, read-only, and the claim of the namespace on it."""
+    name = f"{claimed}-{namespace}"
     size = {"storage": "1Gi"}
-    volume = {
+    held = {
         "apiVersion": "v1",
         "kind": "PersistentVolume",
         "metadata": {"name": name},
@@ -171,13 +171,13 @@ def models_volume(folder: Path, namespace: str) -> tuple[Json, Json]:
             "accessModes": ["ReadOnlyMany"],
             "storageClassName": "",
             "hostPath": {"path": str(folder)},
-            "claimRef": {"namespace": namespace, "name": "models"},
+            "claimRef": {"namespace": namespace, "name": claimed},
         },
     }
     claim = {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
-        "metadata": {"name": "models"},
+        "metadata": {"name": claimed, "namespace": namespace},
         "spec": {
             "accessModes": ["ReadOnlyMany"],
             "storageClassName": "",
@@ -185,7 +185,7 @@ def models_volume(folder: Path, namespace: str) -> tuple[Json, Json]:
             "resources": {"requests": size},
         },
     }
-    return volume, claim
+    return held, claim
 
 
 def clients(name: str, url: str, count: int = 2) -> Json:

@@ -27,7 +27,7 @@ from node.product import (
     engines,
     inject,
     install,
-    models_volume,
+    volume,
 )
 from node.toys import SOON_S, create_service
 from weightrollout.api import names
@@ -64,12 +64,8 @@ class Site:
         """The volume with its checkpoints, and the claim on it."""
         folder = self.ground.shared / self.world.namespace
         await asyncio.to_thread(write_models, folder)
-        for each in models_volume(folder, self.world.namespace):
-            await self.world.api.apply(
-                {**each, "metadata": {**each["metadata"], "namespace": self.world.namespace}}
-                if each["kind"] == "PersistentVolumeClaim"
-                else each
-            )
+        for each in volume("models", folder, self.world.namespace):
+            await self.world.api.apply(each)
 
     async def write_large(self, *versions: str) -> int:
         """More checkpoints of a larger model, on the volume; bytes of one."""
@@ -114,8 +110,11 @@ class Site:
         """Injected. `arguments`: of inject; `model`: what the engines load at their start."""
         before = engines(name, self.images, model, replicas, engine_flags)
         size = () if "--bytes" in arguments else ("--bytes", "1Mi")
-        where = ("--container", "vllm", "--uri", self.uri(model))
-        return inject(before, self.images, *where, *size, *arguments)
+        return self.injected(before, "--container", "vllm", *size, *arguments)
+
+    def injected(self, workload: Json, *arguments: str) -> Json:
+        """By the command line; the agent sees the checkpoints."""
+        return inject(workload, self.images, "--uri", self.uri("a"), *arguments)
 
     async def deploy(self, workload: Json) -> str:
         """Apply it, with a Service in front; wait until all its pods are Ready. The Service's URL, good inside only."""

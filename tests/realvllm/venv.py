@@ -107,6 +107,11 @@ def _add_rust_frontend(target: Path, packages: Path) -> None:
     (packages / RUST_FRONTEND).chmod(0o755)
 
 
+def packages() -> Path:
+    """Its site-packages."""
+    return _site_packages(python())
+
+
 def _site_packages(interpreter: Path) -> Path:
     code = "import sysconfig; print(sysconfig.get_path('purelib'))"
     return Path(_run(str(interpreter), "-c", code).strip())
