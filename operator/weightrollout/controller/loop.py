@@ -84,6 +84,7 @@ class Loop:
         self._hands.guard()
         if body is None or "deletionTimestamp" in body["metadata"]:
             self._leave(name)
+            self._drop(name)
             return None
         if not (fence := await self._enter(name, body)):
             return None  # every agent's first word wakes us
@@ -142,4 +143,3 @@ class Loop:
         self._hands.supervisor.forget(name)
         self._hands.agents.forget(name)
         self._hands.reporter.forget(name)
-        self._drop(name)

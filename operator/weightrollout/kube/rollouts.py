@@ -44,13 +44,13 @@ class Rollouts:
         return lambda: self._listeners.remove(listener)
 
     def learn(self, body: Json) -> None:
-        """A body from a watch, a list, or the answer to our own write; an older one changes nothing."""
+        """A body from a watch, a list, or the answer to our own write; an older one changes nothing,
+        late news of an object whose name another one has by now included."""
         key = key_of_body(body)
         known = self._bodies.get(key)
-        if known is not None and _uid(known) == _uid(body) and _version(known) >= _version(body):
-            return
-        self._bodies[key] = body
-        self._tell(key)
+        if known is None or _version(known) < _version(body):
+            self._bodies[key] = body
+            self._tell(key)
 
     def forget(self, key: Key, uid: str) -> None:
         """It was deleted. Another one of the same name stays."""
@@ -117,6 +117,9 @@ class Rollouts:
             self._bodies[key] = body
             self._tell(key)
             self._on_restore()
+        elif _uid(before) != _uid(body):
+            self._bodies[key] = body  # whatever its version: a restored server counts anew
+            self._tell(key)
         else:
             self.learn(body)
 

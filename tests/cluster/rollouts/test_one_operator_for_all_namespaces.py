@@ -7,6 +7,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -68,9 +69,11 @@ async def proxy(cluster: Cluster) -> AsyncIterator[ApiProxy]:
 
 @pytest.fixture(scope="module")
 async def operator(
-    cluster: Cluster, world: World, home: World, proxy: ApiProxy
+    cluster: Cluster, api: Api, world: World, home: World, proxy: ApiProxy
 ) -> AsyncIterator[OperatorProcess]:
     """With the rights of the chart for all namespaces, through a proxy that sees what it asks for."""
+    # In one that ends its writes are forbidden, whatever its rights are.
+    await eventually(partial(none_ends, api), DONE_S, "namespaces of earlier tests are gone")
     own = await cluster.kubeconfig_for_serviceaccount(
         home.namespace, names.OPERATOR_ACCOUNT, world.folder, *rbac.OF_ALL
     )
@@ -82,6 +85,15 @@ async def operator(
     process.start()
     yield process
     await process.stop()
+
+
+async def none_ends(api: Api) -> bool:
+    namespaces, _ = await api.list("/api/v1/namespaces")
+    ending = [
+        each["metadata"]["name"] for each in namespaces if each["status"]["phase"] != "Active"
+    ]
+    assert not ending, ending
+    return True
 
 
 @pytest.fixture(scope="module")

@@ -262,6 +262,34 @@ async def test_deleted_rollout_is_left_alone_and_its_agents_are_let_go(ground: G
             await eventually(lambda: not double.watchers, SOON, "the agent is let go")
 
 
+async def test_rollout_that_was_recreated_unseen_has_one_pass_at_a_time(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second one beside the first would raise the epoch once more."""
+    body = ground.rollout()
+    leader = Leader(ground)
+    async with leader.term() as term:
+        await leader.planned()
+        write = ground.cluster.rollouts.write_status
+
+        async def told_by_the_watch_first(read: dict[str, Any], status: dict[str, Any]) -> Any:
+            answer = await write(read, status)
+            term.wake_all()
+            for _ in range(100):  # all that was woken runs before the answer is there
+                await asyncio.sleep(0)
+            return answer
+
+        monkeypatch.setattr(ground.cluster.rollouts, "write_status", told_by_the_watch_first)
+        before = len(leader.fleets)
+        ground.front.remove(f"{body_path()}/chat")
+        ground.world.rollouts.forget("chat", body["metadata"]["uid"])
+        ground.rollout()
+        await leader.planned(before + 1)
+        await eventually(lambda: ground.status().get("phase") == "Progressing", SOON, "it reports")
+        assert ground.status()["epoch"] == 1
+        assert {fleet.epoch for fleet in leader.fleets} == {1}
+
+
 def body_path() -> str:
     return "/apis/weightrollout.dev/v1alpha1/namespaces/ns/weightrollouts"
 

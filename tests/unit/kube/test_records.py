@@ -339,3 +339,33 @@ async def test_rollout_that_was_recreated_while_a_list_was_under_way_stays_the_n
         front.fault = lambda request: rollouts.learn(new)
         await rollouts.sweep()
         assert rollouts.get(CHAT) is new
+
+
+async def test_late_event_of_a_deleted_rollout_does_not_hide_its_successor(tmp_path: Path) -> None:
+    """It would be left and entered again, and its epoch raised once more."""
+    async with api_front(tmp_path) as (front, client):
+        rollouts = Rollouts(client)
+        old = front.put(ROLLOUTS, {"metadata": {"name": "chat"}})
+        new = {"metadata": {**old["metadata"], "uid": "another", "resourceVersion": "900"}}
+        late = {**old, "metadata": {**old["metadata"], "resourceVersion": "800"}}
+        for body in (old, new, late):
+            rollouts.learn(body)
+        rollouts.forget(CHAT, old["metadata"]["uid"])
+        assert rollouts.get(CHAT) is new
+
+
+async def test_other_rollout_of_a_restored_server_is_believed_though_it_counts_lower(
+    tmp_path: Path,
+) -> None:
+    async with api_front(tmp_path) as (front, client):
+        rollouts = Rollouts(client)
+        front.put(ROLLOUTS, {"metadata": {"name": "chat"}})
+        await rollouts.sweep()
+        before = rollouts.get(CHAT)
+        assert before is not None
+        metadata = {**before["metadata"], "uid": "of-the-snapshot", "resourceVersion": "1"}
+        front.restore({f"{ROLLOUTS}/chat": {**before, "metadata": metadata}}, 50)
+        await rollouts.sweep()
+        known = rollouts.get(CHAT)
+        assert known is not None
+        assert known["metadata"]["uid"] == "of-the-snapshot"
