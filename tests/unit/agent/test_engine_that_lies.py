@@ -170,9 +170,9 @@ async def test_engine_that_named_another_process_never_passes_for_untouched(
 @pytest.mark.parametrize(
     ("tampered", "reason"),
     [
-        ("half", "RanksMissing"),
+        ("half", "EngineReportUnreadable"),
         ("of another instance", "ReportOfAnotherInstance"),
-        ("of another schema", "RanksMissing"),
+        ("of another schema", "EngineReportUnreadable"),
     ],
 )
 async def test_report_that_is_torn_or_foreign_refuses_the_swap_and_takes_nobody_out(
