@@ -17,6 +17,7 @@ from localcluster.api import Api
 from localcluster.certificates import Authority
 from localcluster.kubeconfig import read_kubeconfig, write_kubeconfig
 from localcluster.waiting import eventually
+from weightrollout.api import names
 
 pytestmark = pytest.mark.faults
 
@@ -55,7 +56,7 @@ async def test_token_that_is_refused_is_read_again_from_the_kubeconfig(
     (await world.operator_kubeconfig()).rename(world.folder / "own")
     started.start()
     await is_at_work(world, "before")
-    account = f"/api/v1/namespaces/{world.namespace}/serviceaccounts/weightrollout"
+    account = f"/api/v1/namespaces/{world.namespace}/serviceaccounts/{names.OPERATOR_ACCOUNT}"
     await world.api.delete(account)  # what an expired token looks like, without the hour
     await eventually(lambda: told(started, "401"), SEEN_S, "it says that it is refused")
     assert started.exit_code is None
