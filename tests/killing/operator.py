@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from killing.armed import Armed
 from killing.boundaries import AFTER, AGENT_CALLS, ANNOUNCE, BEFORE
-from weightrollout.controller import agents
+from weightrollout.controller import agent_access
 from weightrollout.controller.act import supervisor
 from weightrollout.controller.act.announce import announce
 from weightrollout.controller.main import main
@@ -68,7 +68,7 @@ def _calls(armed: Armed) -> None:
             for name in AGENT_CALLS:
                 setattr(self, name, _call(armed, f"operator/call/{name}", getattr(real, name)))
 
-    setattr(agents, "AgentStub", Stub)
+    setattr(agent_access, "AgentStub", Stub)
 
 
 def _call(armed: Armed, boundary: str, real: Any) -> Any:
