@@ -44,5 +44,5 @@ async def test_weights_that_do_not_fit_are_refused_before_they_are_staged(site: 
     [pod] = await site.world.pods("tight")
     name = pod["metadata"]["name"]
     assert (await site.container(name, names.AGENT_CONTAINER))["restartCount"] == 0
-    assert "PausedGeneration" not in str((await engine_state(site.world, name))["calls"])
+    assert "PauseGeneration" not in (await engine_state(site.world, name))["calls"]
     await site.world.until_ready("tight", 1, 30)

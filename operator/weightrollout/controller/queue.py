@@ -35,6 +35,8 @@ class WorkQueue(Generic[K]):
         self._on_error = on_error
         self._woken: dict[K, asyncio.Event] = {}
         self._tasks: dict[K, asyncio.Task[None]] = {}
+        self._running: set[K] = set()
+        self._left: set[K] = set()  # forgotten while their pass runs
         self._closed = False
 
     @property
@@ -50,11 +52,13 @@ class WorkQueue(Generic[K]):
         self._woken[key].set()
 
     def forget(self, key: K) -> None:
-        """No pass any more until the next wake. May be called from within the key's own pass."""
-        task = self._tasks.pop(key, None)
-        self._woken.pop(key, None)
-        if task is not None and task is not asyncio.current_task():
-            task.cancel()
+        """No pass any more until the next wake. One that runs, such as the caller's own, ends first:
+        a wake meanwhile must not begin another beside it."""
+        if key in self._running:
+            self._left.add(key)
+        elif key in self._tasks:
+            self._tasks.pop(key).cancel()
+            del self._woken[key]
 
     async def close(self) -> None:
         """Cancel all passes and wait until they have ended."""
@@ -73,6 +77,7 @@ class WorkQueue(Generic[K]):
             await woken.wait()
             woken.clear()
             begun, deaf_s = self._clock.monotonic(), 0.0
+            self._running.add(key)
             try:
                 wake_at = await self._run_pass(key)
                 retry_s = RETRY_S[0]
@@ -81,8 +86,14 @@ class WorkQueue(Generic[K]):
                 wake_at = self._clock.monotonic() + retry_s
                 deaf_s = min(retry_s, DEAF_S)
                 retry_s = min(retry_s * 2, RETRY_S[1])
-            if self._woken.get(key) is not woken:
-                return  # forgotten in its own pass
+            finally:
+                self._running.discard(key)
+            if key in self._left:
+                self._left.discard(key)
+                if not woken.is_set():
+                    del self._tasks[key], self._woken[key]
+                    return
+                wake_at, deaf_s = None, 0.0
             took_s = self._clock.monotonic() - begun
             timer = self._alarm(woken, wake_at)
             try:

@@ -162,6 +162,37 @@ async def test_forgotten_rollout_gets_no_pass_until_it_is_woken_again(passes: Pa
     await count(passes, 2)
 
 
+async def test_rollout_that_is_forgotten_and_woken_in_its_own_pass_has_one_at_a_time(
+    passes: Passes,
+) -> None:
+    """It was deleted and created again, which its pass finds out in the middle."""
+
+    def forget(key: str) -> float | None:
+        passes.queue.forget(key)
+        passes.queue.wake(key)
+        passes.then = lambda _: None
+        return None
+
+    run = passes.run
+
+    async def forgotten_at_its_beginning(key: str) -> float | None:
+        first = not passes.done and not passes.running
+        if first:
+            forget(key)
+        return await run(key)
+
+    passes.queue = WorkQueue(forgotten_at_its_beginning, SystemClock(), lambda key, error: None)
+    passes.gate.clear()
+    passes.queue.wake("chat")
+    await eventually(lambda: passes.running == 1, SOON, "it runs")
+    for _ in range(100):  # another one would begin now
+        await asyncio.sleep(0)
+    passes.gate.set()
+    await count(passes, 2)
+    await idle(passes)
+    assert (passes.done, passes.most) == (["chat", "chat"], 1)
+
+
 async def test_closed_queue_cancels_what_runs_and_starts_nothing(passes: Passes) -> None:
     passes.gate.clear()
     passes.queue.wake("chat")
