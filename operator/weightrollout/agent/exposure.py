@@ -12,6 +12,7 @@ from typing import Final
 from weightrollout.agent.engine_watch import EngineWatch
 from weightrollout.agent.reasons import RefusalReason
 from weightrollout.agent.state import Board, Exposed
+from weightrollout.api.addresses import with_port
 from weightrollout.clock import Clock
 from weightrollout.engine.errors import EngineError, EngineRefused, EngineUnreachable
 from weightrollout.engine.tls import TlsFiles
@@ -92,7 +93,7 @@ class Exposure:
         """Why swaps are refused, and whether that is certain."""
         if not await _is_listening(address, self._door.port):
             return None, True
-        target = f"{_bracketed(address)}:{self._door.port}"
+        target = with_port(address, self._door.port)
         for tls in _ways(self._door.tls):
             engine = VllmGrpc(target, self._door.service, tls)
             try:
@@ -132,10 +133,6 @@ def _exposed(target: str, *, over_tls: bool) -> Refusal:
 
 def _ways(tls: TlsFiles | None) -> Sequence[TlsFiles | None]:
     return (None,) if tls is None else (None, TlsFiles(tls.ca, server_name=tls.server_name))
-
-
-def _bracketed(address: str) -> str:
-    return f"[{address}]" if ":" in address else address
 
 
 async def _wait(rung: asyncio.Event, seconds: float) -> None:

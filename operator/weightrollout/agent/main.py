@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import ipaddress
 import logging
 import signal
 import sys
@@ -40,7 +39,7 @@ from weightrollout.agent.service import AgentService, Desk
 from weightrollout.agent.stage import Stager
 from weightrollout.agent.state import Bell, Board
 from weightrollout.agent.swaps import Parts, Swaps
-from weightrollout.api.addresses import with_brackets
+from weightrollout.api.addresses import is_loopback, with_brackets
 from weightrollout.api.names import DEFAULT_GRPC_PORT, DEFAULT_HTTP_PORT, INSTALL_PLUGIN
 from weightrollout.clock import SystemClock
 from weightrollout.engine.vllm_grpc import VllmGrpc
@@ -132,7 +131,7 @@ def check(settings: Settings) -> None:
     """Raises BadFlag."""
     for flag, bind in (("--grpc-bind", settings.grpc_bind), ("--http-bind", settings.http_bind)):
         host, _ = split(flag, bind)
-        if not settings.callers.authenticates and not _is_loopback(host):
+        if not settings.callers.authenticates and not is_loopback(host):
             raise BadFlag(
                 f"{flag} {bind}: without a rule about who may call the agent listens on loopback only"
                 f" (127.x, ::1): {caller_flags.HOW}"
@@ -155,13 +154,6 @@ def split(flag: str, bind: str) -> tuple[str, int]:
     if not host or not port.isdecimal():
         raise BadFlag(f"{flag} {bind}: must be HOST:PORT")
     return host.strip("[]"), int(port)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 async def serve(settings: Settings, stopping: asyncio.Event) -> None:

@@ -7,7 +7,6 @@ another certificate in the same container is refused. That is encryption, not id
 
 import asyncio
 import hashlib
-import ipaddress
 import logging
 import ssl
 from collections.abc import Hashable
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 import grpc
 import grpc.aio
 
+from weightrollout.api.addresses import is_loopback
 from weightrollout.api.callers import AGENT_TLS_NAME, TOKEN_S, Callee, CallerReason, NotTrusted
 from weightrollout.controller.agent_tokens import Bearer, Tokens
 from weightrollout.controller.calls import AgentRefusedCall, AgentUnreachable
@@ -83,7 +83,7 @@ class AgentAccess:
         elif shown is not None:
             log.info("agent of pod %s: certificate %s is kept", callee.pod_uid, fingerprint(shown))
             pin = self._pins[callee] = Pin(container, shown)
-        elif not is_loopback(target):
+        elif not is_loopback(target.rpartition(":")[0]):
             raise AgentUnreachable(
                 f"{NotTrusted.WITHOUT_TLS}: the agent at {target} speaks without TLS: start it with"
                 " --operator-account (inject does), it must know who calls"
@@ -191,13 +191,6 @@ async def certificate_of(target: str) -> str | None:
     if not shown:
         raise AgentUnreachable(f"{NotTrusted.TLS_FAILED}: {target} shows no certificate")
     return ssl.DER_cert_to_PEM_cert(shown)
-
-
-def is_loopback(target: str) -> bool:
-    try:
-        return ipaddress.ip_address(target.rpartition(":")[0].strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def fingerprint(pem: str) -> str:

@@ -12,7 +12,6 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from weightrollout.api.spec import Mode
 from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.clock import rfc3339
 from weightrollout.controller.act.context import Context
@@ -94,9 +93,8 @@ class Loop:
         except InvalidSpec as wrong:
             self._hands.agents.set_quiet(name, True)
             return await self._hands.reporter.report(body, self._refused(body, fence, wrong))
-        # What is out of service is not for a person to wait for: agents bring it back by themselves.
-        self._hands.agents.set_quiet(name, fleet.spec.mode is Mode.SUSPENDED)
         plan = self._plan(fleet)
+        self._hands.agents.set_quiet(name, plan.quiet)
         self._memories[name] = plan.memory
         context = Context(
             self._world, self._hands.agents, self._hands.guard, self._owners[name], fence

@@ -151,3 +151,4 @@ class Plan:
     status: WeightRolloutStatus
     wake_at: float | None  # Fleet.now seconds at which time alone changes the plan
     memory: Memory
+    quiet: bool = False  # nothing is started: agents bring back what is out, as without an operator

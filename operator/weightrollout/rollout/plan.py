@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from weightrollout.api.reasons import HoldGate, HoldReason
+from weightrollout.api.spec import Mode
 from weightrollout.rollout.actions import Plan
 from weightrollout.rollout.announce import announcements
 from weightrollout.rollout.classify import PodState, classify
@@ -54,7 +55,9 @@ def plan(fleet: Fleet) -> Plan:
         announced=announced,
     )
     alarm = wake_at(situation, progress, clock_runs=not stopped)
-    return Plan((*decision.actions, *events), status, alarm, memory)
+    # What is out of service is not for a person to wait for: agents bring it back by themselves.
+    quiet = fleet.spec.mode is Mode.SUSPENDED
+    return Plan((*decision.actions, *events), status, alarm, memory, quiet)
 
 
 def _assess(fleet: Fleet, remembered: Mapping[str, PodMemory]) -> Situation:

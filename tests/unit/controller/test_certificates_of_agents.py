@@ -33,21 +33,6 @@ async def test_without_tls_only_a_loopback_address_is_talked_to(
             await told(link, AgentFault.UNREACHABLE, "AgentWithoutTls", "--operator-account")
 
 
-@pytest.mark.parametrize(
-    ("target", "expected"),
-    [
-        ("127.0.0.1:1", True),
-        ("127.99.3.4:1", True),
-        ("[::1]:1", True),
-        ("10.0.0.1:1", False),
-        ("[fd00::1]:1", False),
-        ("localhost.example:1", False),
-    ],
-)
-def test_which_addresses_are_loopback(target: str, expected: bool) -> None:
-    assert agent_access.is_loopback(target) is expected
-
-
 class Relay:
     """An address that stays, for agents that come and go behind it."""
 

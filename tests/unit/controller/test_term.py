@@ -10,6 +10,7 @@ import pytest
 from agent_double import AgentDouble, served
 from apifront import refusal
 from localcluster.waiting import eventually
+from weightrollout.api.spec import Mode
 from weightrollout.api.status import Phase
 from weightrollout.controller import report
 from weightrollout.controller.leader import Guard, NotLeading
@@ -46,7 +47,8 @@ class Leader:
                 "updated": f"0/{len(fleet.pods)}",
             }
         )
-        return Plan(actions, status, None, fleet.memory)
+        quiet = fleet.spec.mode is Mode.SUSPENDED
+        return Plan(actions, status, None, fleet.memory, quiet)
 
     def step_down(self, why: str) -> None:
         self.leading, self.stepped_down = False, why

@@ -52,6 +52,11 @@ def test_reservation_of_an_agent_is_its_own_while_the_operator_starts_nothing() 
     assert on_first_pod(world) == []
 
 
+def test_agents_are_left_to_themselves_while_the_operator_starts_nothing_and_only_then() -> None:
+    quiet = {mode: plan(world_of("b", 2, on="a", mode=mode).observe()).quiet for mode in Mode}
+    assert quiet == {Mode.RUN: False, Mode.PAUSED: False, Mode.SUSPENDED: True}
+
+
 def test_next_swap_has_a_name_that_no_agent_has_used() -> None:
     world = world_of("b", 1, on="a")
     pod = world.pods[0]

@@ -1,6 +1,5 @@
 """Which container of a pod is the engine, how vLLM is started in it, and how the agent reaches it."""
 
-import ipaddress
 import json
 import re
 import shlex
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
+from weightrollout.api.addresses import is_loopback
 from weightrollout.cli.inject.report import Json, Reason, Refused
 from weightrollout.handover.records import BACKEND
 
@@ -246,16 +246,9 @@ def access_of(start: Start, *, tls: bool) -> Access:
     http = f"{'https' if serves_tls else 'http'}://{reached}:{flags.get('--port', DEFAULT_PORT)}"
     grpc = f"{reached}:{flags.get('--grpc-port', DEFAULT_GRPC_PORT)}"
     asks = flags.get("--ssl-cert-reqs") == CERTIFICATE_REQUIRED
-    return Access(http, grpc, _is_loopback(host), variables(http + grpc), asks)
+    return Access(http, grpc, is_loopback(host), variables(http + grpc), asks)
 
 
 def variables(text: str) -> tuple[str, ...]:
     """The names that Kubernetes would replace in it: $(NAME)."""
     return tuple(dict.fromkeys(VARIABLE.findall(text)))
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
