@@ -1,7 +1,6 @@
 """As what the agent shows itself on wr-grpc: a certificate of its own making, or files that rotate."""
 
 import datetime
-import logging
 import ssl
 import threading
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from weightrollout.api.callers import AGENT_TLS_NAME
-from weightrollout.engine.tls import file_version
+from weightrollout.engine.rotation import Rotating
 
 #: It is trusted for being the one that was seen first, for as long as its process lives: no date adds to that, and a node
 #: with a wrong clock is reached, too.
@@ -23,8 +22,6 @@ ALWAYS: Final = (
     datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC),
     datetime.datetime(9999, 12, 31, 23, 59, 59, tzinfo=datetime.UTC),
 )
-
-log = logging.getLogger(__name__)
 
 
 class FilesUnusable(Exception):
@@ -66,16 +63,9 @@ class ServerFiles:
     key: Path
     client_ca: Path | None = None
 
-    @property
-    def paths(self) -> tuple[Path, ...]:
-        return tuple(each for each in (self.certificate, self.key, self.client_ca) if each)
-
-    def versions(self) -> tuple[tuple[int, int, int], ...]:
-        return tuple(file_version(each) for each in self.paths)
-
 
 class RotatingFiles:
-    """Every handshake is done with the files as they are; those that can't be used leave the last good in force.
+    """Every handshake is done with the files as they are.
 
     Connections that are open stay as they are: a stream that runs goes on.
     """
@@ -84,12 +74,13 @@ class RotatingFiles:
         """Raises FilesUnusable."""
         self._files = files
         self._lock = threading.Lock()  # gRPC asks from threads of its own
-        self._why = ""
-        try:
-            self._seen = files.versions()
-            self._first = self._read()
-        except OSError as error:
-            raise FilesUnusable(self._words(error)) from error
+        self._rotating = Rotating(
+            *(files.certificate, files.key, files.client_ca), self._read, "TLS of wr-grpc"
+        )
+        self._rotating.refresh()
+        if self._rotating.good is None:
+            raise FilesUnusable(self._rotating.why)
+        self._first = self._rotating.good
 
     def credentials(self) -> grpc.ServerCredentials:
         changed: Any = self._changed  # grpc-stubs forget that None means: as before
@@ -99,21 +90,7 @@ class RotatingFiles:
     def _changed(self) -> grpc.ServerCertificateConfiguration | None:
         """None: nothing new. Called by gRPC for every connection that comes."""
         with self._lock:
-            try:
-                found = self._files.versions()
-                if found == self._seen:
-                    return None
-                fresh = self._read()
-                if found != self._files.versions():
-                    return None  # written meanwhile: the next connection reads them
-            except OSError as error:
-                if (why := self._words(error)) != self._why:
-                    self._why = why
-                    log.warning("TLS of wr-grpc: %s; the earlier files stay in force", why)
-                return None
-            self._seen, self._why = found, ""
-            log.info("TLS of wr-grpc: read %s", ", ".join(str(each) for each in self._files.paths))
-            return fresh
+            return self._rotating.good if self._rotating.refresh() else None
 
     def _read(self) -> grpc.ServerCertificateConfiguration:
         files = self._files
@@ -126,8 +103,3 @@ class RotatingFiles:
             [(files.key.read_bytes(), files.certificate.read_bytes())],
             root_certificates=files.client_ca.read_bytes() if files.client_ca else None,
         )
-
-    def _words(self, error: OSError) -> str:
-        if isinstance(error, ssl.SSLError) and error.reason == "KEY_VALUES_MISMATCH":
-            return f"{self._files.certificate} and {self._files.key} do not belong together"
-        return f"{', '.join(str(each) for each in self._files.paths)}: {error.strerror or error}"

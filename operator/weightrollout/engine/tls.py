@@ -10,6 +10,7 @@ from typing import Final
 import grpc
 
 from weightrollout.engine.errors import EngineUnreachable
+from weightrollout.engine.rotation import Rotating
 
 #: Reason of EngineUnreachable where TLS is why: nothing was sent.
 REFUSED: Final = "EngineTlsRefused"
@@ -33,10 +34,6 @@ class TlsFiles:
     key: Path | None = None
     server_name: str = ""  # in the engine's certificate; "": the host that is called
 
-    @property
-    def paths(self) -> tuple[Path, ...]:
-        return tuple(path for path in (self.ca, self.certificate, self.key) if path is not None)
-
 
 @dataclass(frozen=True, slots=True)
 class TlsMaterial:
@@ -48,38 +45,24 @@ class TlsMaterial:
 
 
 class TlsReader:
-    """Reads the files again when they change. Files that can't be used leave the last good in force."""
+    """Reads the files again when they change."""
 
     def __init__(self, files: TlsFiles, towards: str = "the engine") -> None:
         """`towards`: whom, for people."""
         self.files = files
-        self._towards = towards
-        self._seen: tuple[tuple[int, int, int], ...] | None = None
-        self._good: TlsMaterial | None = None
-        self._why = ""
+        self._rotating = Rotating(
+            *(files.certificate, files.key, files.ca), self._read, f"TLS towards {towards}"
+        )
 
     def current(self) -> TlsMaterial:
         """Blocks for a few small files. Raises EngineUnreachable where there was never a good reading."""
-        try:
-            self._read_if_changed()
-        except (OSError, ssl.SSLError) as error:  # SSLError is an OSError; named for the reader
-            self._complain(error)
-        if self._good is None:
-            raise EngineUnreachable(REFUSED, self._why)
-        return self._good
-
-    def _read_if_changed(self) -> None:
-        found = tuple(file_version(path) for path in self.files.paths)
-        if found == self._seen:
-            return
-        material = self._read()
-        if found != tuple(file_version(path) for path in self.files.paths):
-            return  # written meanwhile: the next question reads them
-        self._seen, self._good = found, material
-        log.info("TLS towards %s: read %s", self._towards, self._names())
+        self._rotating.refresh()
+        if self._rotating.good is None:
+            raise EngineUnreachable(REFUSED, self._rotating.why)
+        return self._rotating.good
 
     def _read(self) -> TlsMaterial:
-        files = self.files
+        files, before = self.files, self._rotating.good
         # The context checks what gRPC would take without a word: readable PEM, a key that fits.
         context = ssl.create_default_context(cafile=str(files.ca))
         if files.certificate is not None and files.key is not None:
@@ -89,20 +72,7 @@ class TlsReader:
             private_key=files.key.read_bytes() if files.key else None,
             certificate_chain=files.certificate.read_bytes() if files.certificate else None,
         )
-        generation = 0 if self._good is None else self._good.generation + 1
-        return TlsMaterial(generation, credentials, context)
-
-    def _complain(self, error: OSError) -> None:
-        why = f"{self._names()}: {error.strerror or error}"
-        if isinstance(error, ssl.SSLError) and error.reason == "KEY_VALUES_MISMATCH":
-            why = f"{self.files.certificate} and {self.files.key} do not belong together"
-        if why != self._why:
-            self._why = why
-            kept = "; the earlier ones stay in force" if self._good else ""
-            log.warning("TLS towards %s: %s%s", self._towards, why, kept)
-
-    def _names(self) -> str:
-        return ", ".join(str(path) for path in self.files.paths)
+        return TlsMaterial(0 if before is None else before.generation + 1, credentials, context)
 
 
 async def diagnose(target: str, files: TlsFiles | None, context: ssl.SSLContext | None) -> str:
@@ -146,9 +116,3 @@ def _words(error: ssl.SSLError, files: TlsFiles | None) -> str:
     if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG"):
         return "it does not speak TLS: was vLLM started with --ssl-certfile?"
     return f"TLS failed: {reason or error}"
-
-
-def file_version(path: Path) -> tuple[int, int, int]:
-    """Of a file's content; a mounted Secret changes by a link to another file."""
-    status = path.stat()
-    return status.st_ino, status.st_mtime_ns, status.st_size
