@@ -25,8 +25,9 @@ from checkpoints import Shapes, fingerprint, write_checkpoint, write_draft
 from localcluster.waiting import eventually
 from simulator.answers import answer
 from simulator.process import TESTS, EngineProcess, engine_process
-from weightrollout.agent.main import parse, serve
+from weightrollout.agent.main import serve
 from weightrollout.agent.service import REFUSAL_KEY
+from weightrollout.agent.settings import parse
 from weightrollout.api import names
 from weightrollout.kube.configmaps import Stable, stable_text
 from weightrollout.swap.patience import Patience

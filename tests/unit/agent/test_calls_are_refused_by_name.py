@@ -101,7 +101,7 @@ async def test_bad_checkpoint_is_refused_while_the_engine_serves(tmp_path: Path)
 
 
 async def test_agent_of_another_pod_is_not_reached_beyond_loopback(tmp_path: Path) -> None:
-    from weightrollout.agent.main import BadFlag, check, parse
+    from weightrollout.agent.settings import BadFlag, check, parse
 
     flags = [f"--staging={tmp_path}", f"--handover={tmp_path}", "--grpc-bind=0.0.0.0:9610"]
     with pytest.raises(BadFlag, match="listens on loopback only"):

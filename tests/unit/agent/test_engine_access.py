@@ -6,7 +6,7 @@ import pytest
 
 from weightrollout.agent.engine_flags import EngineAccess
 from weightrollout.agent.engine_watch import EngineWatch
-from weightrollout.agent.main import BadFlag, Settings, check, parse
+from weightrollout.agent.settings import BadFlag, Settings, check, parse
 from weightrollout.clock import SystemClock
 from weightrollout.engine.tls import TlsFiles
 from weightrollout.engine.vllm_grpc import VllmGrpc

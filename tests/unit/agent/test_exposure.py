@@ -21,7 +21,7 @@ from weightrollout.agent.engine_flags import EngineAccess
 from weightrollout.agent.engine_watch import EngineWatch
 from weightrollout.agent.exposure import Exposure
 from weightrollout.agent.exposure_flags import PodAddress, door
-from weightrollout.agent.main import BadFlag, check, parse
+from weightrollout.agent.settings import BadFlag, check, parse
 from weightrollout.agent.state import Bell, Board
 from weightrollout.clock import SystemClock
 from weightrollout.wire.vllm import control_pb2 as pb

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from weightrollout.agent import caller_flags
-from weightrollout.agent.main import BadFlag, check, parse
+from weightrollout.agent.settings import BadFlag, check, parse
 from weightrollout.api import names
 
 PAPER = Path(__file__).parents[3] / "docs" / "authentication.md"

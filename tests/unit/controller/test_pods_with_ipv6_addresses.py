@@ -9,7 +9,7 @@ import pytest
 import sights
 from agent_double import AgentDouble, served
 from localcluster.waiting import eventually
-from weightrollout.agent import main as agent
+from weightrollout.agent.settings import parse
 from weightrollout.api.addresses import with_brackets
 from weightrollout.controller.agents import Agents, address_of
 from weightrollout.controller.leader import Fence
@@ -63,7 +63,7 @@ def test_agent_binds_the_address_that_a_template_put_before_its_port(
     given: str, bound: str
 ) -> None:
     volumes = ("--staging=/s", "--handover=/h")
-    settings = agent.parse([*volumes, f"--grpc-bind={given}", f"--http-bind={given}"])
+    settings = parse([*volumes, f"--grpc-bind={given}", f"--http-bind={given}"])
 
     assert settings.grpc_bind == settings.http_bind == bound == with_brackets(bound)
 

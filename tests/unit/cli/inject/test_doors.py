@@ -6,7 +6,7 @@ import pytest
 
 from injecting import IMAGE, Json, deployment, engine, inject_one, injected, pod_spec, taken_back
 from weightrollout.agent.exposure_flags import PodAddress
-from weightrollout.agent.main import parse
+from weightrollout.agent.settings import parse
 from weightrollout.api import names
 from weightrollout.cli.inject.doors import AGENT_AWAY_S
 from weightrollout.cli.inject.report import Options, Reason

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from injecting import IMAGE, Json, named, pod_spec
-from weightrollout.agent.main import parse
+from weightrollout.agent.settings import parse
 from weightrollout.api import names
 from weightrollout.cli.inject import documents
 from weightrollout.cli.inject.report import Options, Reason

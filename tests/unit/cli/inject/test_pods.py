@@ -17,8 +17,8 @@ from injecting import (
     taken_back,
 )
 from weightrollout.agent.http import HttpDoor
-from weightrollout.agent.main import check, parse
 from weightrollout.agent.service import Desk
+from weightrollout.agent.settings import check, parse
 from weightrollout.api import names
 from weightrollout.cli.inject.report import Options, Reason, Staging
 from weightrollout.cli.inject.workloads import take_back_all
