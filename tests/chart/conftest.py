@@ -1,15 +1,14 @@
 """helm for the tests of the chart: the cached one, or one that is built where every tier is asked for."""
 
-import os
 from pathlib import Path
 
 import pytest
 
 from gobinary import BuildFailed
 from helm.build import helm_binary, is_built
+from tiers import all_asked_for, unavailable
 
 HERE = Path(__file__).parent
-REQUIRED = os.environ.get("WEIGHTROLLOUT_REQUIRE_ALL_TIERS") == "1"
 
 _unbuilt = pytest.StashKey[str]()
 
@@ -19,7 +18,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     wanted = any(HERE in item.path.parents for item in session.items)
     if session.config.option.collectonly or not wanted or is_built():
         return
-    if not REQUIRED:
+    if not all_asked_for():
         session.config.stash[_unbuilt] = "helm is not built: make helm"
         return
     try:
@@ -31,4 +30,4 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _helm(pytestconfig: pytest.Config) -> None:
     if why := pytestconfig.stash.get(_unbuilt, ""):
-        (pytest.fail if REQUIRED else pytest.skip)(why)
+        unavailable(why)

@@ -1,6 +1,5 @@
 """The engine under test. `engine` is shared and handed back settled; `own_engine` may be broken."""
 
-import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -27,6 +26,7 @@ from contract.subjects import (
 from contract.under_test import TOKEN_S, EngineUnderTest
 from frontend.process import FrontendProcess, frontend_process
 from realvllm import tier
+from tiers import unavailable
 from weightrollout.wire.vllm import control_pb2 as pb
 
 StartFrontend = Callable[..., AbstractAsyncContextManager[FrontendProcess]]
@@ -86,11 +86,9 @@ def frontend(request: pytest.FixtureRequest) -> StartFrontend:
 
 def _had(request: pytest.FixtureRequest, chosen: Subject) -> Subject:
     why = request.config.stash[_unavailable].get(chosen.name)
-    if why is None:
-        return chosen
-    if os.environ.get("WEIGHTROLLOUT_REQUIRE_ALL_TIERS") == "1":
-        pytest.fail(f"WEIGHTROLLOUT_REQUIRE_ALL_TIERS=1, and {chosen.name} can't be had: {why}")
-    pytest.skip(f"{chosen.name} can't be had: {why}")
+    if why is not None:
+        unavailable(f"{chosen.name} can't be had: {why}")
+    return chosen
 
 
 @pytest.fixture(scope="session")

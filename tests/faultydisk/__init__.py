@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
-import pytest
+from tiers import unavailable
 
 SOURCE: Final = Path(__file__).with_name("shim.c")
 COMPILE_S: Final = 120.0
@@ -119,13 +119,6 @@ def small_volume(folder: Path, options: str) -> Iterator[SmallVolume]:
             yield volume
         finally:
             shell.stdin.close()  # the shell ends, and with it the namespace and the mount
-
-
-def unavailable(why: str) -> NoReturn:
-    """Skip, or fail where every tier has to run."""
-    if os.environ.get("WEIGHTROLLOUT_REQUIRE_ALL_TIERS") == "1":
-        pytest.fail(why)
-    pytest.skip(why)
 
 
 def _built(folder: Path) -> Path:

@@ -12,9 +12,9 @@ from images.archive import Archive
 from images.commands import BuildFailed
 from images.places import TARGETS
 from images.running import Container, Unpacked
+from tiers import all_asked_for, unavailable
 
 HERE = Path(__file__).parent
-REQUIRED = os.environ.get("WEIGHTROLLOUT_REQUIRE_ALL_TIERS") == "1"
 #: Seconds for a test: the first one of an image unpacks 10,000 files.
 TEST_S = 600
 
@@ -38,7 +38,7 @@ def _why_not() -> str:
     if os.geteuid() != 0:
         return "images are unpacked and started by root only"
     try:
-        if REQUIRED:
+        if all_asked_for():
             build.built()
         return "" if build.is_built() else "the images are not built: make image"
     except BuildFailed as failed:
@@ -51,7 +51,7 @@ def unpacked(
 ) -> Callable[[str], Unpacked]:
     """One image by its target, unpacked when it is first asked for."""
     if why := pytestconfig.stash.get(_unbuilt, ""):
-        (pytest.fail if REQUIRED else pytest.skip)(why)
+        unavailable(why)
 
     @cache
     def once(target: str) -> Unpacked:

@@ -1,6 +1,5 @@
 """One node for the session, as a cluster of its own; for each test a namespace under the restricted profile."""
 
-import os
 import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from localnode.provider import find_ground, import_made, why_none
 from node.product import Images, NoImages, bring_images
 from node.site import Site, write_models
 from node.toys import TOY_IMAGE
+from tiers import unavailable
 
 HERE: Final = Path(__file__).parent
 #: Kept after the run, for people: see docs/node-tier.md.
@@ -57,9 +57,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 async def ground(pytestconfig: pytest.Config) -> AsyncIterator[Ground]:
     """A cluster with a real kubelet; the toy image is on it."""
     if why := pytestconfig.stash.get(_why, ""):
-        if os.environ.get("WEIGHTROLLOUT_REQUIRE_ALL_TIERS") == "1":
-            pytest.fail(f"no node: {why}")
-        pytest.skip(f"no node: {why}")
+        unavailable(f"no node: {why}")
     async with find_ground(LOGS) as found:
         await import_made(found, Image(TOY_IMAGE, {"toy": program("toy")}, ["/toy"]))
         yield found
@@ -87,9 +85,7 @@ async def images(ground: Ground) -> Images:
     try:
         return await bring_images(ground)
     except NoImages as failed:
-        if os.environ.get("WEIGHTROLLOUT_REQUIRE_ALL_TIERS") == "1":
-            pytest.fail(f"no images: {failed}")
-        pytest.skip(f"no images: {failed}")
+        unavailable(f"no images: {failed}")
 
 
 @pytest.fixture(scope="module")

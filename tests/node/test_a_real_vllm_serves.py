@@ -17,6 +17,7 @@ from node.site import Site
 from realvllm import tier, tiny, venv
 from realvllm.families import FAMILIES
 from realvllm.launch import KV_CACHE_BYTES, MAX_MODEL_TOKENS, Launch, variables
+from tiers import unavailable
 
 Json = dict[str, Any]
 
@@ -67,7 +68,7 @@ async def prepared(site: Site) -> Site:
     tier.require()
     found = next(Path("/usr/lib").glob(f"*/{LIBRARY}"), None)
     if found is None:
-        pytest.skip(f"{LIBRARY} is not here: install Debian's libnuma1")
+        unavailable(f"{LIBRARY} is not here: install Debian's libnuma1")
     pair = await asyncio.to_thread(tiny.pair, FAMILY)
     folder = site.ground.shared / site.world.namespace
     for name, version in (("real-a", pair.a), ("real-b", pair.b)):

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from localcluster.waiting import eventually
 from onepod import ENDS_S, OnePod, one_pod, own_address
 from proxy import haproxy
 from simulator.answers import explain
+from tiers import unavailable
 from weightrollout.engine.errors import EngineError
 from weightrollout.engine.vllm_grpc import VllmGrpc
 
@@ -41,9 +41,7 @@ def program() -> Path:
     try:
         return haproxy.fetch()
     except haproxy.Missing as missing:
-        if os.environ.get("WEIGHTROLLOUT_REQUIRE_ALL_TIERS") == "1":
-            pytest.fail(str(missing))
-        pytest.skip(str(missing))
+        unavailable(str(missing))
 
 
 @pytest.fixture

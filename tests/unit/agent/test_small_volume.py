@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from checkpoints import qwen3_shapes
-from faultydisk import small_volume, unavailable
+from faultydisk import small_volume
 from onepod import AgentProcess, OnePod, one_pod
+from tiers import unavailable
 from weightrollout.weights.image import BUFFERS_BYTES
 
 pytestmark = [pytest.mark.slow, pytest.mark.faults]
