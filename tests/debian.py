@@ -1,4 +1,4 @@
-"""A program of a Debian package: the one on PATH, else unpacked into our cache. Nothing is installed, no service starts."""
+"""Debian packages unpacked into our cache. Nothing is installed, no service starts."""
 
 import os
 import shutil
@@ -12,38 +12,44 @@ from once import locked
 
 
 class NotThere(Exception):
-    """It is not on PATH and cannot be had here; the message says why."""
+    """It is not on this machine and cannot be had here; the message says why."""
 
 
 def program(package: str, name: str) -> Path:
-    """Raises NotThere."""
+    """The one on PATH, else that of the package. Raises NotThere."""
     if found := shutil.which(name):
         return Path(found)
-    unpacked = cache_root() / "debian" / package / name
-    if unpacked.exists():
-        return unpacked
+    there = next(unpacked(package).rglob(f"bin/{name}"), None)
+    if there is None:
+        raise NotThere(f"the package {package} has no {name}")
+    return there
+
+
+def unpacked(*packages: str) -> Path:
+    """A folder with the files of all of them, as below /. Raises NotThere."""
+    root = cache_root() / "debian" / "+".join(packages)
+    if root.exists():
+        return root
     if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
-        raise NotThere(f"{name} is not on PATH, and this is no Debian to take {package} from")
-    unpacked.parent.mkdir(parents=True, exist_ok=True)
-    with locked(unpacked.with_name(f"{name}.lock"), _say, f"unpacking {package}"):
-        if not unpacked.exists():
-            _unpack(package, name, unpacked)
-    return unpacked
+        raise NotThere(f"this is no Debian to take {', '.join(packages)} from")
+    root.parent.mkdir(parents=True, exist_ok=True)
+    with locked(root.with_name(f"{root.name}.lock"), _say, f"unpacking {' '.join(packages)}"):
+        if not root.exists():
+            _unpack(packages, root)
+    return root
 
 
-def _unpack(package: str, name: str, into: Path) -> None:
+def _unpack(packages: tuple[str, ...], into: Path) -> None:
+    """Whole or not at all."""
     with tempfile.TemporaryDirectory(dir=into.parent) as folder:
-        _download(package, folder)
-        (archive,) = Path(folder).glob("*.deb")
-        _run(["dpkg-deb", "--extract", str(archive), "tree"], folder)
-        found = next(Path(folder, "tree").rglob(f"bin/{name}"), None)
-        if found is None:
-            raise NotThere(f"the package {package} has no {name}")
-        found.replace(into)
+        _download(packages, folder)
+        for archive in sorted(Path(folder).glob("*.deb")):
+            _run(["dpkg-deb", "--extract", str(archive), "tree"], folder)
+        Path(folder, "tree").rename(into)
 
 
-def _download(package: str, folder: str) -> None:
-    download = ["apt-get", "download", "--quiet", package]
+def _download(packages: tuple[str, ...], folder: str) -> None:
+    download = ["apt-get", "download", "--quiet", *packages]
     try:
         _run(download, folder)
     except NotThere:

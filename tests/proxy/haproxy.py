@@ -17,8 +17,8 @@ from typing import Any, Final
 
 import yaml
 
+import debian
 from gobinary import cache_root
-from once import locked
 
 EXAMPLE: Final = Path(__file__).resolve().parents[2] / "docs/examples/loopback-haproxy.yaml"
 #: The program, and what it needs beside the libraries that every Debian has.
@@ -26,50 +26,13 @@ PACKAGES: Final = ("haproxy", "liblua5.3-0", "libopentracing-c-wrapper0", "libop
 STARTS_S: Final = 20.0
 
 
-class Missing(Exception):
-    """The message says why."""
-
-
-def find() -> Path | None:
-    """The named one, that of this machine, or the cached one."""
+def fetch() -> Path:
+    """The named one, that of this machine, or one from Debian's packages. Raises NotThere."""
     if named := os.environ.get("WEIGHTROLLOUT_HAPROXY"):
         return Path(named)
     if there := shutil.which("haproxy"):
         return Path(there)
-    cached = _folder() / "usr/sbin/haproxy"
-    return cached if cached.exists() else None
-
-
-def fetch() -> Path:
-    """Raises Missing."""
-    if (there := find()) is not None:
-        return there
-    if shutil.which("apt-get") is None or shutil.which("dpkg") is None:
-        raise Missing(
-            "no haproxy here, and no apt-get to fetch it: name one in WEIGHTROLLOUT_HAPROXY"
-        )
-    root = _folder()
-    root.parent.mkdir(parents=True, exist_ok=True)
-    with locked(root.with_suffix(".lock"), _say, "fetching haproxy"):
-        if not root.exists():
-            _unpack(root)
-    return root / "usr/sbin/haproxy"
-
-
-def _unpack(root: Path) -> None:
-    parts = root.with_suffix(".parts")
-    shutil.rmtree(parts, ignore_errors=True)
-    (parts / "root").mkdir(parents=True)
-    try:
-        subprocess.run(
-            ["apt-get", "download", *PACKAGES], cwd=parts, check=True, capture_output=True
-        )
-        for package in parts.glob("*.deb"):
-            subprocess.run(["dpkg", "-x", package, parts / "root"], check=True, capture_output=True)
-    except subprocess.CalledProcessError as failed:
-        raise Missing(f"haproxy could not be fetched: {failed.stderr.decode()[-300:]}") from failed
-    (parts / "root").rename(root)
-    shutil.rmtree(parts)
+    return debian.unpacked(*PACKAGES) / "usr/sbin/haproxy"
 
 
 def example() -> str:
@@ -133,26 +96,16 @@ def _until_listening(process: "subprocess.Popen[Any]", listen: str, log: Path) -
 
 
 def _environment(program: Path) -> dict[str, str]:
-    libraries = program.parents[1] / "lib"
-    found = (
-        [str(each) for each in libraries.glob("*-linux-gnu")]
-        if _folder() in program.parents
-        else []
-    )
-    return {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(found)} if found else dict(os.environ)
-
-
-def _folder() -> Path:
-    return cache_root() / "haproxy" / "bookworm"
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"haproxy: {text}\n")
+    """One that was unpacked brings its libraries."""
+    if cache_root() not in program.parents:
+        return dict(os.environ)
+    found = [str(each) for each in program.parents[1].glob("lib/*-linux-gnu")]
+    return {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(found)}
 
 
 if __name__ == "__main__":
     try:
         sys.stdout.write(f"{fetch()}\n")
-    except Missing as missing:
-        _say(str(missing))
+    except debian.NotThere as missing:
+        sys.stderr.write(f"haproxy: {missing}\n")
         raise SystemExit(1) from missing

@@ -10,6 +10,7 @@ from typing import Final
 import aiohttp
 import pytest
 
+import debian
 from checkpoints import fingerprint
 from localcluster.waiting import eventually
 from onepod import ENDS_S, OnePod, one_pod, own_address
@@ -40,7 +41,7 @@ class Ground:
 def program() -> Path:
     try:
         return haproxy.fetch()
-    except haproxy.Missing as missing:
+    except debian.NotThere as missing:
         unavailable(str(missing))
 
 
