@@ -8,22 +8,13 @@ from typing import Any
 import pytest
 
 from apifront import ApiFront, api_front
+from clusterof import complete_cluster
 from issuing import Issuer
 from laterclock import LaterClock
 from weightrollout.api.names import OPERATOR_ACCOUNT
-from weightrollout.clock import SystemClock
-from weightrollout.controller.agent_access import AgentAccess
 from weightrollout.controller.agent_tokens import Tokens
 from weightrollout.controller.world import Cluster, World
 from weightrollout.kube.client import Client
-from weightrollout.kube.configmaps import stable_source
-from weightrollout.kube.events import Events
-from weightrollout.kube.pods import MEMBERS, STRAYS, pod_source
-from weightrollout.kube.podwrites import PodWriter
-from weightrollout.kube.revisions import revision_source
-from weightrollout.kube.rollouts import Rollouts
-from weightrollout.kube.store import Store
-from weightrollout.metrics import Door, Metrics
 
 PODS = "/api/v1/namespaces/ns/pods"
 ROLLOUTS = "/apis/weightrollout.dev/v1alpha1/namespaces/ns/weightrollouts"
@@ -80,32 +71,10 @@ class Ground:
         )
 
 
-def make_cluster(client: Client) -> Cluster:
-    """`client` may be one for all namespaces."""
-    clock = SystemClock()
-    return Cluster(
-        client=client,
-        clock=clock,
-        metrics=Metrics(Door.OPERATOR),
-        rollouts=Rollouts(client),
-        pods=Store(client, pod_source(client, "pods", MEMBERS)),
-        strays=Store(client, pod_source(client, "strays", STRAYS)),
-        revisions=Store(client, revision_source(client)),
-        stables=Store(client, stable_source(client)),
-        pod_writer=PodWriter(client, clock),
-        events=Events(client, clock, "test", lambda reason: None),
-        access=AgentAccess(),
-    )
-
-
 @pytest.fixture
 async def ground(tmp_path: Path) -> AsyncIterator[Ground]:
     async with api_front(tmp_path) as (front, client):
-        cluster = make_cluster(client)
-        cluster.rollouts.complete = True
-        for store in cluster.stores:
-            store.synced.set()
-        yield Ground(front, cluster)
+        yield Ground(front, complete_cluster(client))
 
 
 @pytest.fixture

@@ -9,23 +9,14 @@ import pytest
 
 from agent_double import AgentDouble, served
 from apifront import ApiFront, api_front
+from clusterof import complete_cluster
 from localcluster.waiting import eventually
 from weightrollout.api.status import Phase
-from weightrollout.clock import SystemClock
-from weightrollout.controller.agent_access import AgentAccess
 from weightrollout.controller.leader import Guard
 from weightrollout.controller.term import Term
 from weightrollout.controller.world import Cluster
-from weightrollout.kube.client import EVERYWHERE, Client
-from weightrollout.kube.configmaps import stable_source
-from weightrollout.kube.events import Events
+from weightrollout.kube.client import EVERYWHERE
 from weightrollout.kube.picture import Key
-from weightrollout.kube.pods import MEMBERS, STRAYS, pod_source
-from weightrollout.kube.podwrites import PodWriter
-from weightrollout.kube.revisions import revision_source
-from weightrollout.kube.rollouts import Rollouts
-from weightrollout.kube.store import Store
-from weightrollout.metrics import Door, Metrics
 from weightrollout.rollout.actions import Action, Announce, Plan, PublishStable, PutIn
 from weightrollout.rollout.fleet import Fleet, Ref
 
@@ -95,28 +86,7 @@ class Realm:
 @pytest.fixture
 async def realm(tmp_path: Path) -> AsyncIterator[Realm]:
     async with api_front(tmp_path) as (front, client):
-        cluster = everywhere(client.within(EVERYWHERE))
-        cluster.rollouts.complete = True
-        for store in cluster.stores:
-            store.synced.set()
-        yield Realm(front, cluster)
-
-
-def everywhere(client: Client) -> Cluster:
-    clock = SystemClock()
-    return Cluster(
-        client=client,
-        clock=clock,
-        metrics=Metrics(Door.OPERATOR),
-        rollouts=Rollouts(client),
-        pods=Store(client, pod_source(client, "pods", MEMBERS)),
-        strays=Store(client, pod_source(client, "strays", STRAYS)),
-        revisions=Store(client, revision_source(client)),
-        stables=Store(client, stable_source(client)),
-        pod_writer=PodWriter(client, clock),
-        events=Events(client, clock, "test", lambda reason: None),
-        access=AgentAccess(),
-    )
+        yield Realm(front, complete_cluster(client.within(EVERYWHERE)))
 
 
 @pytest.fixture
