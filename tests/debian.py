@@ -27,7 +27,7 @@ def program(package: str, name: str) -> Path:
 
 def unpacked(*packages: str) -> Path:
     """A folder with the files of all of them, as below /. Raises NotThere."""
-    root = cache_root() / "debian" / "+".join(packages)
+    root = cache_root() / "debian-trees" / "+".join(packages)
     if root.exists():
         return root
     if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):

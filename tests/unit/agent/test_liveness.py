@@ -123,12 +123,10 @@ async def test_engine_that_hung_in_its_update_and_hears_no_request_to_end_is_end
         await eventually(ended, ENDS_S, "the kubelet is told")
         await pod.engine.restart()
 
-        async def lives() -> (
-            bool
-        ):  # at once, or once the agent has seen that this is another process
+        async def lives() -> bool:
             return await ask(pod, "/livez") == (200, "")
 
-        await eventually(lives, ENDS_S, "the kubelet is told the contrary")
+        await eventually(lives, ENDS_S, "the agent sees another process, and tells the contrary")
 
 
 @pytest.mark.slow
