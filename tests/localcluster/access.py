@@ -25,7 +25,7 @@ class Cluster:
         self.kubeconfig = kubeconfig
         self.name = name
 
-    def api(self, deadline_s: float = 15.0) -> Api:
+    def api(self, deadline_s: float = 60.0) -> Api:
         """A new client with full rights; enter it as an async context manager."""
         return Api(self.kubeconfig, deadline_s)
 

@@ -52,7 +52,7 @@ Unreachable = (aiohttp.ClientError, TimeoutError, OSError)  # the outcome of the
 class Api:
     """One connection pool to one API server; use as an async context manager, within one event loop."""
 
-    def __init__(self, kubeconfig: Path, deadline_s: float = 15.0) -> None:
+    def __init__(self, kubeconfig: Path, deadline_s: float = 60.0) -> None:
         """Every call but a watch ends within `deadline_s`, or raises one of `Unreachable`."""
         self.access = read_kubeconfig(kubeconfig)
         self._deadline_s = deadline_s

@@ -11,7 +11,7 @@ import checkpoints
 from fleet.manifests import weight_rollout
 from fleet.world import World
 from helm.chart import Said, helm
-from localcluster.api import ApiError
+from localcluster.api import Api, ApiError
 from localcluster.pod_status import is_ready
 from localcluster.pods import Pods
 from localcluster.waiting import eventually
@@ -92,12 +92,6 @@ class Site:
         return await asyncio.to_thread(
             helm, "uninstall", RELEASE, *where, kubeconfig=self.ground.kubeconfig
         )
-
-    async def remove_crd(self) -> None:
-        """With every WeightRollout there is; nothing to do where it is gone."""
-        path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-        with suppress(ApiError):
-            await self.world.api.delete(f"{path}/{names.PLURAL}.{names.GROUP}")
 
     def workload(
         self,
@@ -252,6 +246,13 @@ class Site:
     def story(self) -> str:
         """What a person would look at first."""
         return described(self.world, self.ground.kubeconfig)
+
+
+async def remove_crd(api: Api) -> None:
+    """With every WeightRollout there is; nothing to do where it is gone."""
+    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    with suppress(ApiError):
+        await api.delete(f"{path}/{names.PLURAL}.{names.GROUP}")
 
 
 def write_models(folder: Path) -> dict[str, int]:
