@@ -19,7 +19,7 @@ import yaml
 import checkpoints
 from fleet.world import World
 from helm.build import helm_binary
-from helm.chart import ROOT
+from helm.chart import ROOT, helm
 from localcluster.access import remove_namespace
 from localnode.ground import Ground
 from localnode.provider import KindNode
@@ -131,6 +131,8 @@ async def bare(ground: Ground) -> AsyncIterator[Ground]:
         {f"{REGISTRY}/{name}:{TAG}": built[image][1] for name, image in names_of}
     )
     yield ground
+    uninstall = ("uninstall", "weightrollout", f"--namespace={NAMESPACE}", "--wait")
+    await asyncio.to_thread(helm, *uninstall, kubeconfig=ground.kubeconfig)
     async with ground.api() as api:
         await remove_namespace(api, NAMESPACE)
         await remove_crd(api)
