@@ -124,11 +124,11 @@ class Site:
     async def clear(self) -> None:
         """Remove all fleets and their rollouts; the operator stays."""
         api, here = self.world.api, f"namespaces/{self.world.namespace}"
-        deployments, _ = await api.list(f"/apis/apps/v1/{here}/deployments")
-        for name in (each["metadata"]["name"] for each in deployments):
-            if name != OPERATOR:
-                await api.delete(f"/apis/apps/v1/{here}/deployments/{name}")
-                await api.delete(f"/api/v1/{here}/services/{name}")
+        for path in (f"/apis/apps/v1/{here}/deployments", f"/api/v1/{here}/services"):
+            found, _ = await api.list(path)
+            for name in (each["metadata"]["name"] for each in found):
+                if name != OPERATOR:
+                    await api.delete(f"{path}/{name}")
         await api.delete(f"/apis/{names.API_VERSION}/{here}/{names.PLURAL}")
 
         async def gone() -> bool:

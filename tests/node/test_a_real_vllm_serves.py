@@ -41,6 +41,7 @@ def engine_on(site: Site, name: str, version: str) -> Json:
     own |= FAMILY.environment
     # No name belongs to the user of these images, and Python's getpass asks for one.
     own |= {"HOME": "/tmp", "LOGNAME": "vllm", "LD_LIBRARY_PATH": f"{MODELS}/lib"}
+    own |= {"TORCHDYNAMO_DISABLE": "1"}  # nor have they a compiler, with which it would sample
     container["command"] = ["/usr/bin/python3", "-m", "vllm.entrypoints.cli.main", "serve"]
     container["args"] = [
         *(f"{MODELS}/{version}", "--host=127.0.0.1", f"--port={HTTP}", "--dtype=bfloat16"),
@@ -73,6 +74,8 @@ async def prepared(site: Site) -> Site:
     folder = site.ground.shared / site.world.namespace
     for name, version in (("real-a", pair.a), ("real-b", pair.b)):
         await asyncio.to_thread(shutil.copytree, version.target, folder / name)
+        for path in (folder / name).iterdir():
+            path.chmod(0o644)  # safetensors writes for its own user alone; an engine is another
     (folder / "lib").mkdir()
     shutil.copy(found, folder / "lib" / LIBRARY)
     for each in volume("packages", venv.packages(), site.world.namespace):
