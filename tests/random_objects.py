@@ -10,7 +10,8 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from weightrollout.api.names import BASELINE_VERSION
-from weightrollout.api.spec import ApiModel, WeightRolloutSpec
+from weightrollout.api.model import ApiModel
+from weightrollout.api.spec import WeightRolloutSpec
 from weightrollout.api.status import Condition, WeightRolloutStatus
 
 Json = dict[str, Any]

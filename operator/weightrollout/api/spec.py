@@ -3,16 +3,10 @@
 from enum import StrEnum
 from typing import Annotated, Final, Self
 
-from pydantic import (
-    AfterValidator,
-    AliasGenerator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    model_validator,
-)
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, Field, model_validator
 
+from weightrollout.api.analysis import Analysis
+from weightrollout.api.model import ApiModel
 from weightrollout.api.pattern import compilable
 from weightrollout.api.quantity import IntOrPercent
 
@@ -24,19 +18,8 @@ MAX_PATTERN: Final = 512
 #: Tokenizers number their tokens in 32 bits.
 MAX_TOKEN_ID: Final = (1 << 31) - 1
 ONE_EXPECTATION: Final = "set exactly one of contains, regex and tokenIds"
-ONE_KIND: Final = "a step is exactly one of updated and pause"
+ONE_KIND: Final = "a step is exactly one of updated, pause and analysis"
 MAX_STEPS: Final = 32
-
-
-class ApiModel(BaseModel):
-    """Base of all API types: camelCase on the wire, frozen, unknown fields refused."""
-
-    model_config = ConfigDict(
-        alias_generator=AliasGenerator(alias=to_camel),
-        populate_by_name=True,
-        frozen=True,
-        extra="forbid",
-    )
 
 
 class TakeOut(StrEnum):
@@ -192,6 +175,8 @@ class Step(ApiModel):
     pause: Pause | None = Field(
         default=None, description="Wait: {} for a person, {durationSeconds: 300} for a time."
     )
+
+    analysis: Analysis | None = None
 
     @model_validator(mode="after")
     def _is_one_kind(self) -> Self:

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from weightrollout.api.spec import ApiModel
+from weightrollout.api.model import ApiModel
 
 
 class Phase(StrEnum):
@@ -132,6 +132,57 @@ class Failure(ApiModel):
     time: str = Field(description="RFC 3339.")
 
 
+class MeasurementOutcome(StrEnum):
+    SUCCESSFUL = "Successful"
+    FAILED = "Failed"
+    INCONCLUSIVE = "Inconclusive"
+
+
+class AnalysisOutcome(StrEnum):
+    RUNNING = "Running"
+    SUCCESSFUL = "Successful"
+    FAILED = "Failed"
+    INCONCLUSIVE = "Inconclusive"
+    SKIPPED = "Skipped"
+
+
+class MeasurementStatus(ApiModel):
+    """What one question was answered."""
+
+    outcome: MeasurementOutcome = Field(
+        description="Successful, Failed, or Inconclusive: nobody can say."
+    )
+    value: float | None = Field(default=None, description="Absent: no number was measured.")
+    reason: str = Field(description="Stable word for scripts, in CamelCase.")
+    message: str = Field(default="", description="For people.")
+    time: str = Field(description="RFC 3339.")
+
+
+class AnalysisStatus(ApiModel):
+    """One analysis of the newest canary. What ended keeps its outcome."""
+
+    index: int = Field(description="status.step.index while it runs.")
+    hash: str = Field(description="status.step.hash: with other steps it begins again.")
+    outcome: AnalysisOutcome = Field(
+        description="Running; Successful; Failed: the version is rejected; Inconclusive: a person "
+        "promotes or aborts; Skipped: a person promoted before it ended."
+    )
+    dry_run: bool = Field(default=False, description="The step is passed whatever comes out.")
+    successful: int = Field(default=0, description="Good measurements.")
+    failed: int = Field(default=0, description="Bad ones.")
+    inconclusive: int = Field(default=0, description="Those without an answer.")
+    message: str = Field(default="", description="One line for people.")
+    measurements: tuple[MeasurementStatus, ...] = Field(
+        default=(), description="At most 5, newest first."
+    )
+    since: str = Field(description="When it began; RFC 3339.")
+
+    @property
+    def taken(self) -> int:
+        """Measurements so far."""
+        return self.successful + self.failed + self.inconclusive
+
+
 class Condition(ApiModel):
     """As Kubernetes conditions are: Ready, Reconciling, Stalled, Available, RollbackReady."""
 
@@ -172,6 +223,9 @@ class WeightRolloutStatus(ApiModel):
     pause_millis: PauseMillis | None = None
     failures: tuple[Failure, ...] = Field(default=(), description="At most 10, newest first.")
     last_action: LastAction | None = None
+    analysis: tuple[AnalysisStatus, ...] = Field(
+        default=(), description="Of the newest canary; at most 10, newest first."
+    )
     conditions: tuple[Condition, ...] = Field(
         default=(), description="Ready, Reconciling, Stalled, Available, RollbackReady."
     )

@@ -8,8 +8,8 @@ is pruned, so "extra fields are refused" needs no keyword.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from weightrollout.api.model import ApiModel
 from weightrollout.api.rules import RULES
-from weightrollout.api.spec import ApiModel
 
 #: What Kubernetes adds to JSON schema. A list is atomic where nothing else is said.
 EXTENSIONS: Final[Mapping[str, dict[str, Any]]] = {

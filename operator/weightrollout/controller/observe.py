@@ -25,6 +25,7 @@ from weightrollout.rollout.fleet import (
     AgentFault,
     AgentView,
     Fleet,
+    Measurement,
     Memory,
     PodView,
     Ref,
@@ -57,6 +58,7 @@ class Seen:
     work: frozenset[Work]
     failures: tuple[ActionFailure, ...]
     memory: Memory
+    answer: Measurement | None = None
 
 
 def observe(world: World, body: Json, seen: Seen) -> Fleet:
@@ -81,6 +83,7 @@ def observe(world: World, body: Json, seen: Seen) -> Fleet:
         published=published(stable),
         published_by=stable.owner_uid if stable is not None else "",
         memory=seen.memory,
+        measurement=seen.answer,
         action=(metadata.get("annotations") or {}).get(ANNOTATION_ACTION, ""),
     )
 

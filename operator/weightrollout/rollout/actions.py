@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from weightrollout.api.spec import PauseMode, Prompt, TakeOut
 from weightrollout.api.status import WeightRolloutStatus
+from weightrollout.rollout.arguments import Arguments
 from weightrollout.rollout.fleet import Memory, Ref, Retry, Verdict
 
 
@@ -121,6 +122,30 @@ class PublishStable:
 
 
 @dataclass(frozen=True, slots=True)
+class AskPrometheus:
+    address: str | None  # None: the operator's own
+    query: str  # with its arguments filled in
+
+
+@dataclass(frozen=True, slots=True)
+class PostWebhook:
+    url: str
+    arguments: Arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Ask one question of an analysis. A second run asks again under the same number."""
+
+    analysis: str  # hash and index of the step
+    number: int  # from 1
+    revision: str
+    question: AskPrometheus | PostWebhook
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Announce:
     """A Kubernetes Event on the CR, or on a pod when `pod_uid` is set."""
 
@@ -142,6 +167,7 @@ Action = (
     | RecordRevision
     | PublishStable
     | PruneRevision
+    | Measure
     | Announce
 )
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from weightrollout.api.names import CAPABILITIES, CAPABILITY_DRAFTS
 from weightrollout.api.spec import Draft, Metadata, WeightRolloutSpec
-from weightrollout.api.status import WeightRolloutStatus
+from weightrollout.api.status import AnalysisStatus, MeasurementOutcome, WeightRolloutStatus
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
 
 BASELINE_REVISION: Final = "baseline"
@@ -204,6 +204,7 @@ class Doing(StrEnum):
     RECORD_REVISION = "RecordRevision"
     PUBLISH_STABLE = "PublishStable"
     PRUNE_REVISION = "PruneRevision"
+    MEASURE = "Measure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +225,19 @@ class ActionFailure:
     message: str
     at: float
     revision: str = ""  # what it was asked for; "": about no weights
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What one question of an analysis was answered."""
+
+    analysis: str  # hash and index of the step it was asked for
+    number: int  # which question of that analysis, from 1
+    at: float  # Fleet.now of the answer
+    value: float | None = None  # finite; None: no number was measured
+    said: MeasurementOutcome | None = None  # a webhook's word; None: it said none, or is none
+    reason: str = ""  # of no value and no word
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +289,7 @@ class Memory:
     step_key: str = ""  # hash and index of the step that began at step_since
     step_since: float = 0.0
     step_idle: bool = False  # no pod served the target: its clock had not begun
+    analysis: tuple[AnalysisStatus, ...] = ()  # as status.analysis, and ahead of it
     retried_at: float = float("-inf")  # a person asked for a rejected revision again
 
 
@@ -298,4 +313,5 @@ class Fleet:
     published: Ref | None = None  # what the fleet ConfigMap says; None: absent or baseline
     published_by: str = ""  # uid of the WeightRollout that wrote it; "": nobody says
     memory: Memory = Memory()
+    measurement: Measurement | None = None  # newest answer that this leader got; None: none
     action: str = ""  # annotation weightrollout.dev/action; "": absent

@@ -3,7 +3,7 @@
 remember   what changed since the last pass, and when            memory.py
 aim        desired, target, stable                               target.py
 assess     each pod in one class, in order; proof and prover     classify.py order.py proof.py
-steps      how far the canary may go; what people asked for      steps.py position.py verbs.py
+steps      how far the canary may go; what people asked for      steps.py position.py verbs.py analysis.py
 judge      what the history must say now                         verdict.py
 decide     the next action of each pod, or why not               podstep.py gates.py staging.py
 report     the whole status, events, the next alarm              status.py announce.py wake.py
@@ -64,6 +64,7 @@ def plan(fleet: Fleet) -> Plan:
         step_key=canary.key,
         step_since=canary.since_s,
         step_idle=canary.idle,
+        analysis=canary.analysis,
         retried_at=fleet.now if retried else fleet.memory.retried_at,
     )
     alarm = wake_at(situation, progress, clock_runs=not stopped)

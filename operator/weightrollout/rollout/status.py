@@ -56,6 +56,7 @@ def status_of(outlook: Outlook) -> WeightRolloutStatus:
         target=_weights_ref(goal.target.ref),
         stable=_weights_ref(outlook.stable.ref) if outlook.stable else None,
         step=situation.canary.status,
+        analysis=situation.canary.analysis,
         updated=f"{counts.updated}/{counts.selected}",
         pods=counts,
         staging=_staging(situation.pods),

@@ -14,15 +14,31 @@ it waits for, when time alone may change that, and whether the weights are refut
 
 from dataclasses import dataclass, replace
 
+from weightrollout.api.analysis import Analysis
 from weightrollout.api.quantity import goal as count_of
-from weightrollout.api.reasons import HoldGate, HoldReason
+from weightrollout.api.reasons import HoldGate, HoldReason, RejectReason
 from weightrollout.api.spec import Pause, Step
-from weightrollout.api.status import LastAction, StepStatus
-from weightrollout.rollout.classify import Pod, PodState, never_ran
+from weightrollout.api.status import AnalysisOutcome, AnalysisStatus, LastAction, StepStatus
+from weightrollout.rollout.actions import Measure
+from weightrollout.rollout.analysis import (
+    begun,
+    counted,
+    entries_of,
+    entry_of,
+    has_ended,
+    last_entries,
+    left_behind,
+    next_due,
+    next_question,
+    with_entry,
+)
+from weightrollout.rollout.arguments import Arguments
+from weightrollout.rollout.classify import Pod, PodState, never_ran, serves
 from weightrollout.rollout.fleet import Doing, Fleet, PodView
 from weightrollout.rollout.position import Position, position_of
 from weightrollout.rollout.proof import may_swap_unseen
 from weightrollout.rollout.refusal import Refusal
+from weightrollout.rollout.revisions import BASELINE
 from weightrollout.rollout.target import Goal
 from weightrollout.rollout.verbs import Verb, hear
 
@@ -35,6 +51,8 @@ class StepVerdict:
     hold: Refusal | None = None  # what the rollout as a whole waits for
     wake_at: float | None = None  # Fleet.now seconds at which time alone changes it
     rejection: tuple[str, str] | None = None  # reason and message: the weights are refuted
+    measure: Measure | None = None  # the question that is due
+    entry: AnalysisStatus | None = None  # what is measured so far
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +64,7 @@ class Canary:
     answer: LastAction | None  # for status.lastAction
     asks: Verb | None  # abort or retry that the history must say first
     verdict: StepVerdict = StepVerdict()
+    analysis: tuple[AnalysisStatus, ...] = ()  # for status.analysis
     idle: bool = False  # no pod serves the target, so its clock does not run
     places: frozenset[str] | None = None  # uids of pods that may hold the target; None: all may
 
@@ -98,11 +117,15 @@ def canary_of(fleet: Fleet, goal: Goal, pods: tuple[Pod, ...], prover: PodView |
     """Hear the verb, pass what is passed, and give out the places."""
     heard = hear(fleet, goal, position_of(fleet, goal))
     if heard.position is None:
-        return Canary(None, fleet.now, heard.answer, heard.asks)
+        entries = last_entries(fleet)
+        return Canary(None, fleet.now, heard.answer, heard.asks, analysis=entries)
+    entries = left_behind(entries_of(fleet, heard.position.hash), heard.position.index)
     sight = _begun(_sight(fleet, goal, pods, heard.position))
     verdict = StepVerdict()
     while not sight.position.over:
-        verdict = _ask(fleet.spec.strategy.steps[sight.position.index], sight)
+        verdict = _ask(fleet.spec.strategy.steps[sight.position.index], sight, entries)
+        if verdict.entry is not None:
+            entries = with_entry(entries, verdict.entry)
         if not verdict.passed:
             break
         passed = replace(sight.position, index=sight.position.index + 1, since=fleet.wall)
@@ -110,7 +133,7 @@ def canary_of(fleet: Fleet, goal: Goal, pods: tuple[Pod, ...], prover: PodView |
     places = None if sight.position.over else _places(sight, prover)
     return Canary(
         *(sight.position, sight.since_s, heard.answer, heard.asks),
-        *(verdict, sight.is_idle, places),
+        *(verdict, entries, sight.is_idle, places),
     )
 
 
@@ -127,9 +150,11 @@ def _begun(sight: Sight) -> Sight:
     return replace(sight, since_s=was.step_since)
 
 
-def _ask(step: Step, sight: Sight) -> StepVerdict:
+def _ask(step: Step, sight: Sight, entries: tuple[AnalysisStatus, ...]) -> StepVerdict:
     if step.pause is not None:
         return _pause(step.pause, sight)
+    if step.analysis is not None:
+        return _analyse(step.analysis, sight, entries)
     return StepVerdict(passed=sight.is_full)
 
 
@@ -149,6 +174,53 @@ def _pause(pause: Pause, sight: Sight) -> StepVerdict:
         f" ({serve}); to go on now: {promote}"
     )
     return StepVerdict(hold=Refusal(HoldGate.STEP, HoldReason.STEP_TIMED, message), wake_at=end)
+
+
+def _analyse(analysis: Analysis, sight: Sight, entries: tuple[AnalysisStatus, ...]) -> StepVerdict:
+    at, fleet = sight.position, sight.fleet
+    entry = entry_of(entries, at.index) or begun(analysis, at.hash, at.index, fleet.wall)
+    entry = counted(entry, analysis, fleet.measurement, fleet.wall)
+    if entry.outcome is AnalysisOutcome.SUCCESSFUL or (analysis.dry_run and has_ended(entry)):
+        return StepVerdict(passed=True, entry=entry)
+    if entry.outcome is AnalysisOutcome.FAILED:
+        message = f"{sight.name}: {entry.message}"
+        return StepVerdict(rejection=(RejectReason.ANALYSIS_FAILED, message), entry=entry)
+    version = sight.goal.target.ref.version
+    promote = f"kubectl weightrollout promote {fleet.name}"
+    if entry.outcome is AnalysisOutcome.INCONCLUSIVE:
+        message = (
+            f"{sight.name}: nobody can say whether {version} is good ({entry.message}): {promote},"
+            f" or kubectl weightrollout abort {fleet.name}"
+        )
+        hold = Refusal(HoldGate.STEP, HoldReason.ANALYSIS_INCONCLUSIVE, message)
+        return StepVerdict(hold=hold, entry=entry)
+    if not sight.is_full:
+        return StepVerdict(entry=entry)  # the pods say what they wait for
+    message = f"{sight.name} measures {version}: {entry.message}; to go on now: {promote}"
+    hold = Refusal(HoldGate.STEP, HoldReason.ANALYSIS_RUNNING, message)
+    due = next_due(entry, analysis, fleet, sight.since_s)
+    if fleet.now < due:
+        return StepVerdict(hold=hold, wake_at=due, entry=entry)
+    question = next_question(entry, analysis, _arguments(sight))
+    return StepVerdict(hold=hold, measure=question, entry=entry)
+
+
+def _arguments(sight: Sight) -> Arguments:
+    target, fleet = sight.goal.target.ref, sight.fleet
+    previous = sight.goal.stable.ref if sight.goal.stable is not None else BASELINE
+    return Arguments(
+        name=fleet.name,
+        namespace=fleet.namespace,
+        revision=target.revision,
+        version=target.version,
+        previous_version=previous.version,
+        pods=tuple(pod.name for pod in sight.pods if pod.state is PodState.UPDATED),
+        previous_pods=tuple(
+            pod.name
+            for pod in sight.pods
+            if pod.state is not PodState.UPDATED and serves(pod.agent, previous)
+        ),
+    )
 
 
 def _sight(fleet: Fleet, goal: Goal, pods: tuple[Pod, ...], at: Position) -> Sight:
