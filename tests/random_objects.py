@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from weightrollout.api.names import BASELINE_VERSION
 from weightrollout.api.model import ApiModel
+from weightrollout.api.names import BASELINE_VERSION
 from weightrollout.api.spec import WeightRolloutSpec
 from weightrollout.api.status import Condition, WeightRolloutStatus
 
@@ -93,6 +93,8 @@ def _of(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> st.SearchStr
             return st.booleans()
         case "integer":
             return st.integers(node.get("minimum", -INT64), node.get("maximum", INT64))
+        case "number":
+            return st.floats(-1e9, 1e9).map(lambda number: round(number, 3))
         case "string":
             return _text(node)
         case "array":
