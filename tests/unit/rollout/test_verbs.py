@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from planning.worlds import world_of
-from weightrollout.api.spec import Step, Strategy
+from weightrollout.api.spec import Pause, Step, Strategy
 from weightrollout.api.status import ActionOutcome, LastAction, Phase
 from weightrollout.rollout.actions import RecordRevision
 from weightrollout.rollout.fleet import Fleet, Retry, Verdict
@@ -16,9 +16,7 @@ from weightrollout.rollout.verbs import LONGEST_ID, Verb, VerbName, parse
 
 CANARY = Strategy(
     max_unavailable=1,
-    steps=tuple(
-        Step.model_validate(each) for each in ({"updated": 1}, {"pause": {}}, {"pause": {}})
-    ),
+    steps=(Step(updated=1), Step(pause=Pause()), Step(pause=Pause())),
 )
 
 
