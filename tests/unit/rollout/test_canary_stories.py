@@ -173,7 +173,8 @@ def canary_whose_engine_restarts_gets_it_again(choose: Choose) -> Story:
 
 def silent_canary_keeps_its_place(choose: Choose) -> Story:
     """Its agent does not answer, and Kubernetes goes on sending it requests: it is still a canary."""
-    world = world_of("b", 4, on="a", strategy=ONE_THEN_ASK, choose=choose)
+    room = strategy({"updated": 1}, {"pause": {}}, max_unavailable=2)
+    world = world_of("b", 4, on="a", strategy=room, choose=choose)
     story = Story(world)
     story.until(paused)
     story.quiet()
