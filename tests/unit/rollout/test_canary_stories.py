@@ -173,7 +173,8 @@ def canary_whose_engine_restarts_gets_it_again(choose: Choose) -> Story:
 
 def silent_canary_keeps_its_place(choose: Choose) -> Story:
     """Its agent does not answer, and Kubernetes goes on sending it requests: it is still a canary."""
-    world = world_of("b", 4, on="a", strategy=ONE_THEN_ASK, choose=choose)
+    room = strategy({"updated": 1}, {"pause": {}}, max_unavailable=2)
+    world = world_of("b", 4, on="a", strategy=room, choose=choose)
     story = Story(world)
     story.until(paused)
     story.quiet()
@@ -504,6 +505,20 @@ def after_complete_waits_for_no_silent_pod(choose: Choose) -> Story:
     return story
 
 
+def after_complete_waits_for_no_failed_pod_at_a_step(choose: Choose) -> Story:
+    """The level can never be reached, and the fix is queued behind it."""
+    fields: dict[str, Any] = {"supersede": Supersede.AFTER_COMPLETE, "max_failed": 1}
+    world = world_of("b", 3, on="a", strategy=strategy({"updated": "100%"}, **fields))
+    world.choose = choose
+    world.pod("chat-2").fates = [UNDONE] * 3
+    story = Story(world)
+    story.until(lambda plan: plan.status.pods.updated == 1)
+    story.say("version c")
+    world.change_spec(weights=weights("c"))
+    story.until(lambda plan: complete(plan) and len(on(world, "c")) == 3)
+    return story
+
+
 def after_complete_gives_way_to_the_next_when_aborted(choose: Choose) -> Story:
     steps = strategy({"updated": 1}, {"pause": {}}, supersede=Supersede.AFTER_COMPLETE)
     world = world_of("b", 3, on="a", strategy=steps, choose=choose)
@@ -553,6 +568,7 @@ STORIES: dict[str, Tell] = {
         undo_by_spec_goes_straight_back,
         after_complete_skips_the_middle,
         after_complete_waits_for_no_silent_pod,
+        after_complete_waits_for_no_failed_pod_at_a_step,
         after_complete_gives_way_to_the_next_when_aborted,
     )
 } | {
