@@ -1,6 +1,6 @@
 """The API server refuses a spec that cannot work, with a message that says what to do."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 

@@ -13,7 +13,8 @@ ARGUMENT_PATTERN: Final = r"\$\([^)]*\)?"
 #: Neither user nor password, neither blanks nor quotes: what is checked is what is asked.
 HTTP_PATTERN: Final = r"^https?://[A-Za-z0-9.:\[\]-]+(/[!-~]*)?$"
 ONE_SOURCE: Final = "an analysis is exactly one of prometheus and webhook"
-MAX_QUERY: Final = 4096
+#: Longer ones are over the budget that an API server has for checking their arguments.
+MAX_QUERY: Final = 2048
 
 HttpUrl = Annotated[str, Field(max_length=2048, pattern=HTTP_PATTERN)]
 Bound = Annotated[float, Field(allow_inf_nan=False)]
