@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weightrollout.api.analysis import Analysis
@@ -33,6 +33,7 @@ def in_order(analysis: Analysis, words: list[MeasurementOutcome]) -> AnalysisSta
     return entry
 
 
+@settings(deadline=None)
 @given(analyses(), WORDS, st.data())
 def test_order_and_number_of_passes_are_nothing_to_it(
     analysis: Analysis, words: list[MeasurementOutcome], data: st.DataObject
@@ -55,6 +56,7 @@ def test_order_and_number_of_passes_are_nothing_to_it(
     assert entry == in_order(analysis, words)
 
 
+@settings(deadline=None)
 @given(analyses(), WORDS, WORDS)
 def test_what_ended_stays_and_every_analysis_ends(
     analysis: Analysis, words: list[MeasurementOutcome], more: list[MeasurementOutcome]
@@ -67,6 +69,7 @@ def test_what_ended_stays_and_every_analysis_ends(
     assert entry.taken <= most
 
 
+@settings(deadline=None)
 @given(analyses(), WORDS)
 def test_nothing_is_promoted_that_nobody_measured(
     analysis: Analysis, words: list[MeasurementOutcome]

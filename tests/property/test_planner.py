@@ -40,10 +40,19 @@ from weightrollout.rollout.actions import Plan
 from weightrollout.rollout.fleet import AgentFault, Doing, Memory, Ref, Revision, Verdict
 from weightrollout.rollout.plan import plan
 from weightrollout.rollout.revisions import revision_name
-from weightrollout.rollout.simulate import Checkpoint, ToyWorld
+from weightrollout.rollout.simulate import Answer, Checkpoint, ToyWorld
 from weightrollout.rollout.toypod import COMMITTED
 
 VERSIONS = ("a", "b", "c")
+MEASURED = {
+    "analysis": {
+        "prometheus": {"query": 'failed{pod=~"$(pods)"}', "max": 1},
+        "intervalSeconds": 5,
+        "count": 2,
+        "inconclusiveLimit": 1,
+    }
+}
+ANSWERS = (Answer(0.5), Answer(0.5), Answer(2.0), Answer(reason="NoData"))
 MAX_UNAVAILABLE: tuple[int | str, ...] = (1, 2, "25%", "60%")
 MAX_FAILED: tuple[int | str, ...] = (0, 1, "50%")
 CANARIES = tuple(
@@ -53,6 +62,7 @@ CANARIES = tuple(
         [{"pause": {}}, {"updated": "30%"}, {"pause": {"durationSeconds": 20}}],
         [{"updated": 2}, {"updated": "50%"}, {"pause": {"durationSeconds": 5}}],
         [{"updated": "100%"}, {"pause": {}}],
+        [{"updated": 1}, MEASURED, {"updated": "50%"}, MEASURED],
     )
 )
 AT_REST = (Phase.COMPLETE, Phase.ROLLED_BACK)
@@ -90,6 +100,7 @@ class Chaos:
             serving(self.world, "a")
         if random.random() < 0.5:
             self.world.revisions = (*self.world.revisions, *self._long_history())
+        self.world.answers = random.choices(ANSWERS, k=random.randrange(20))
         self.watcher = Watcher(self.world)
         self.gated = gated
         self.verbs = 0
@@ -177,7 +188,7 @@ class Chaos:
     def heal(self) -> None:
         world = self.world
         world.checkpoints = {uri(version): good(version) for version in (*VERSIONS, "d")}
-        world.refused = set()
+        world.refused, world.answers = set(), []
         for pod in world.pods:
             pod.fault, pod.fates = None, []
         if not any(not pod.terminating for pod in world.pods):
