@@ -115,7 +115,9 @@ def canary_of(fleet: Fleet, goal: Goal, pods: tuple[Pod, ...], prover: PodView |
     if heard.position is None:
         entries = last_entries(fleet)
         return Canary(None, fleet.now, heard.answer, heard.asks, analysis=entries)
-    entries = left_behind(entries_of(fleet, heard.position.hash), heard.position.index)
+    # Where the steps begin again, so does what is measured at them.
+    entries = entries_of(fleet, heard.position.hash) if heard.position.known else ()
+    entries = left_behind(entries, heard.position.index)
     sight = _begun(_sight(fleet, goal, pods, heard.position))
     verdict = StepVerdict()
     while not sight.position.over:

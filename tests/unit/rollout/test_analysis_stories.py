@@ -14,7 +14,7 @@ from planning.stories import Story, compare
 from planning.worlds import new_pod, weights, world_of
 from weightrollout.api.reasons import MeasurementReason
 from weightrollout.api.spec import Mode, OnFailure, Step, Strategy
-from weightrollout.api.status import AnalysisOutcome, Phase
+from weightrollout.api.status import AnalysisOutcome, Phase, WeightRolloutStatus
 from weightrollout.rollout.actions import Measure, Plan
 from weightrollout.rollout.fleet import AgentFault, Doing, Memory
 from weightrollout.rollout.simulate import Answer, Choose, ToyWorld, first
@@ -154,6 +154,18 @@ def person_promotes_before_it_ends(choose: Choose) -> Story:
     return story
 
 
+def status_that_is_wiped_is_measured_again(choose: Choose) -> Story:
+    story = canary(choose, GOOD)
+    story.until(measured(1))
+    story.say("promote, and then the status is wiped")
+    ask(story.world, "promote")
+    story.one_pass()
+    story.world.status = WeightRolloutStatus()
+    plan = story.until(complete)
+    assert (outcome(plan), plan.status.analysis[0].taken) == (AnalysisOutcome.SUCCESSFUL, 3)
+    return story
+
+
 def new_leader_goes_on_from_the_status(choose: Choose) -> Story:
     story = canary(choose, GOOD, BAD, GOOD, failureLimit=1)
     world = story.world
@@ -245,6 +257,7 @@ STORIES: dict[str, Tell] = {
         missing_data_is_asked_again,
         dry_run_never_stops_anything,
         person_promotes_before_it_ends,
+        status_that_is_wiped_is_measured_again,
         new_leader_goes_on_from_the_status,
         other_steps_begin_again,
         newer_version_begins_again,
