@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from weightrollout.api.model import ApiModel
 from weightrollout.api.names import BASELINE_VERSION
-from weightrollout.api.spec import ApiModel, WeightRolloutSpec
+from weightrollout.api.spec import WeightRolloutSpec
 from weightrollout.api.status import Condition, WeightRolloutStatus
 
 Json = dict[str, Any]
@@ -47,9 +48,8 @@ PERCENT_OR_COUNT: Final = st.integers(1, 10_000) | st.integers(1, 100).map(lambd
 def specs() -> st.SearchStrategy[Json]:
     """Specs that keep the API server's rules."""
     found = wire_of(WeightRolloutSpec).filter(_version_is_free)
-    return (
-        found.map(_expecting_one_thing).map(_with_one_form_of_draft).map(_with_room_for_deadlines)
-    )
+    found = found.map(_expecting_one_thing).map(_with_one_form_of_draft)
+    return found.map(_with_steps_of_one_kind).map(_with_room_for_deadlines)
 
 
 def wild_specs() -> st.SearchStrategy[Json]:
@@ -92,6 +92,8 @@ def _of(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> st.SearchStr
             return st.booleans()
         case "integer":
             return st.integers(node.get("minimum", -INT64), node.get("maximum", INT64))
+        case "number":
+            return st.floats(-1e9, 1e9).map(lambda number: round(number, 3))
         case "string":
             return _text(node)
         case "array":
@@ -157,6 +159,31 @@ def _expecting_one_thing(spec: Json) -> Json:
         if kind == "tokenIds":
             asked["maxTokens"] = max(asked.get("maxTokens", 16), len(value))
     return spec
+
+
+def _with_steps_of_one_kind(spec: Json) -> Json:
+    spec = copy.deepcopy(spec)
+    for step in spec.get("strategy", {}).get("steps", ()):
+        kind = next((each for each in ("updated", "analysis") if each in step), "pause")
+        given = step.get(kind, {})
+        step.clear()
+        step[kind] = _with_one_source(given) if kind == "analysis" else given
+    return spec
+
+
+def _with_one_source(analysis: Json) -> Json:
+    """It can fail, and of the bounds only one is left."""
+    found = dict(analysis)
+    if "prometheus" in found:
+        found.pop("webhook", None)
+        bound = found["prometheus"].get("max", 0.5)
+        asked = {key: each for key, each in found["prometheus"].items() if key == "address"}
+        found["prometheus"] = {**asked, "query": 'sum(up{v="$(version)"})', "max": bound}
+    else:
+        found.setdefault("webhook", {"url": "http://judge/"})
+    if found.get("failureLimit", 0) >= found.get("count", 1):
+        found["count"] = found["failureLimit"] + 1
+    return found
 
 
 def _with_one_form_of_draft(spec: Json) -> Json:

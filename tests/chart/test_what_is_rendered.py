@@ -126,12 +126,30 @@ def test_operator_asks_for_tokens_of_the_account_that_it_runs_as(name: str) -> N
 
 def test_certificates_are_read_where_they_are_mounted() -> None:
     objects = rendered(EVERYTHING)
-    (mount,) = container(objects)["volumeMounts"]
-    (volume,) = one(objects, "Deployment")["spec"]["template"]["spec"]["volumes"]
-    assert (mount["name"], mount["readOnly"]) == (volume["name"], True)
+    mounts = container(objects)["volumeMounts"]
+    (mount,) = (each for each in mounts if each["name"] == "agents-tls")
+    volumes = one(objects, "Deployment")["spec"]["template"]["spec"]["volumes"]
+    assert mount["readOnly"]
+    assert {each["name"] for each in volumes} == {each["name"] for each in mounts}
     paths = dict(each.partition("=")[::2] for each in container(objects)["args"])
     for flag in ("--agent-ca", "--agent-certificate", "--agent-key"):
         assert paths[flag].startswith(f"{mount['mountPath']}/")
+
+
+def test_key_of_webhooks_is_read_where_it_is_mounted() -> None:
+    objects = rendered(EVERYTHING)
+    (flag,) = (
+        each for each in container(objects)["args"] if each.startswith("--webhook-key-file=")
+    )
+    mounts = container(objects)["volumeMounts"]
+    (mount,) = (each for each in mounts if each["name"] == "webhook-key")
+    assert flag == f"--webhook-key-file={mount['mountPath']}/key"
+
+
+def test_operator_may_ask_nobody_unless_somebody_says_so() -> None:
+    said = [each for each in container(rendered(MINIMAL))["args"] if "analysis" in each]
+    assert not said
+    assert "--analysis-host=judge.example" in container(rendered(EVERYTHING))["args"]
 
 
 @every_set

@@ -1,6 +1,6 @@
 """The API server refuses a spec that cannot work, with a message that says what to do."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -20,6 +20,23 @@ OWN_DRAFT: Json = {"uri": "file:///models/draft/", "digest": f"sha256:{'0' * 64}
 
 def expecting(expect: Json) -> Json:
     return {"verify": {"prompts": [{"prompt": "2+2=", "maxTokens": 4, "expect": expect}]}}
+
+
+def canary(*steps: Json) -> Json:
+    return {"strategy": {"steps": list(steps)}}
+
+
+ANALYSIS: Final = "spec.strategy.steps[].analysis"
+QUERY: Final[Json] = {"prometheus": {"query": "up", "max": 1}}
+WEBHOOK: Final[Json] = {"webhook": {"url": "http://judge/"}}
+
+
+def measured(analysis: Json) -> Json:
+    return canary({"analysis": analysis})
+
+
+def bounded(query: str = "up", **fields: Any) -> Json:
+    return measured({"prometheus": {"query": query, **fields}})
 
 
 #: What is wrong with a spec, and which rule must say so: (path, number of the rule there).
@@ -120,6 +137,35 @@ REFUSED: dict[str, tuple[Json, str, int]] = {
     "pattern that refers back": (expecting({"regex": r"(4)\1"}), f"{PROMPT}.expect.regex", 0),
     "pattern that does not close": (expecting({"regex": "(4"}), f"{PROMPT}.expect.regex", 0),
     "more token ids than the answer has": (expecting({"tokenIds": [1] * 5}), PROMPT, 0),
+    "step of two kinds": (canary({"updated": 1, "pause": {}}), "spec.strategy.steps[]", 0),
+    "step of no kind": (canary({}), "spec.strategy.steps[]", 0),
+    "step at no pod": (canary({"updated": "0%"}), "spec.strategy.steps[].updated", 1),
+    "step in tenths": (canary({"updated": "0.5%"}), "spec.strategy.steps[].updated", 0),
+    "analysis of nothing": (measured({}), ANALYSIS, 0),
+    "analysis of two kinds": (measured({**QUERY, **WEBHOOK}), ANALYSIS, 0),
+    "analysis that cannot fail": (measured({**WEBHOOK, "failureLimit": 1}), ANALYSIS, 1),
+    "query without bounds": (bounded(), f"{ANALYSIS}.prometheus", 0),
+    "bounds that no value keeps": (bounded(min=2, max=1), f"{ANALYSIS}.prometheus", 1),
+    "bad below nothing": (bounded(max=1, failBelow=0), f"{ANALYSIS}.prometheus", 2),
+    "good and bad below": (bounded(min=1, failBelow=1.5), f"{ANALYSIS}.prometheus", 2),
+    "bad above nothing": (bounded(min=1, failAbove=2), f"{ANALYSIS}.prometheus", 3),
+    "good and bad above": (bounded(max=1, failAbove=0.5), f"{ANALYSIS}.prometheus", 3),
+    "argument that there is not": (
+        bounded(max=1, query='up{pod=~"$(pod)"}'),
+        f"{ANALYSIS}.prometheus.query",
+        0,
+    ),
+    "argument without end": (bounded(max=1, query="up $(pods"), f"{ANALYSIS}.prometheus.query", 0),
+    "prometheus without scheme": (
+        bounded(max=1, address="prometheus:9090"),
+        f"{ANALYSIS}.prometheus.address",
+        0,
+    ),
+    "password in a URL": (
+        measured({"webhook": {"url": "https://user:word@judge/"}}),
+        f"{ANALYSIS}.webhook.url",
+        0,
+    ),
     "fraction of a percent": (
         {"strategy": {"maxFailed": "0.5%"}},
         "spec.strategy.maxFailed",

@@ -13,6 +13,7 @@ class HoldGate(StrEnum):
     SPEC = "Spec"  # the spec itself is refused
     VERDICT = "Verdict"  # the desired revision was rejected, or its rollback failed
     MODE = "Mode"  # a person said so in spec.mode
+    STEP = "Step"  # a canary step waits: for a person, a time or a measurement
     PODS = "Pods"  # there is no pod to work on
     ENVIRONMENT = "Environment"  # store, credentials, network, API server
     BACK_OFF = "BackOff"  # a failed attempt is repeated after a pause
@@ -37,6 +38,11 @@ class HoldReason(StrEnum):
     MODE_SUSPENDED = "ModeSuspended"
     MODE_PAUSED = "ModePaused"
     NOTHING_DESIRED = "NothingDesired"  # surfaces when spec.weights is absent and pods differ
+    # Step
+    STEP_PAUSED = "StepPaused"  # surfaces until a person promotes
+    STEP_TIMED = "StepTimed"  # surfaces while the durationSeconds of a step's pause run
+    ANALYSIS_RUNNING = "AnalysisRunning"  # surfaces while an analysis measures
+    ANALYSIS_INCONCLUSIVE = "AnalysisInconclusive"  # surfaces until a person promotes or aborts
     # Pods
     NO_PODS = "NoPods"  # surfaces when no pod carries the label weightrollout.dev/name
     PODS_STARTING = "PodsStarting"  # surfaces when the pods left have never run
@@ -74,6 +80,32 @@ class RejectReason(StrEnum):
     PROVER_FAILED = "ProverFailed"
     PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
     VERSION_REUSED = "VersionReused"
+    ANALYSIS_FAILED = (
+        "AnalysisFailed"  # surfaces when more answers are bad than failureLimit forgives
+    )
+    ABORTED = "Aborted"  # surfaces when a person aborted it; it goes back whatever onFailure says
+
+
+class MeasurementReason(StrEnum):
+    """What came of one question of an analysis. From NO_DATA on nobody can say: Inconclusive."""
+
+    WITHIN_BOUNDS = "WithinBounds"
+    OUT_OF_BOUNDS = "OutOfBounds"
+    SAID = "Said"  # a webhook's own word
+    BETWEEN_BOUNDS = "BetweenBounds"  # surfaces between max and failAbove, or failBelow and min
+    NO_DATA = "NoData"  # surfaces when the query selects nothing
+    NOT_A_NUMBER = "NotANumber"  # surfaces for NaN and infinities: something was divided by nothing
+    SEVERAL_SERIES = "SeveralSeries"  # surfaces when the query gives more than one number
+    QUERY_REFUSED = "QueryRefused"  # surfaces when Prometheus cannot read or finish the query
+    NO_ADDRESS = "NoAddress"  # surfaces when neither step nor operator names a Prometheus
+    NO_KEY = "NoKey"  # surfaces when the operator has no key to sign a webhook with
+    HOST_DENIED = "HostDenied"  # surfaces when the host is not on the operator's list
+    UNREACHABLE = "Unreachable"  # surfaces when there is no connection, or it breaks
+    TIMED_OUT = "TimedOut"
+    REDIRECTED = "Redirected"  # surfaces when it points elsewhere; that is not followed
+    HTTP_ERROR = "HttpError"  # surfaces when the status is not 200
+    TOO_LARGE = "TooLarge"  # surfaces when question or answer is larger than anybody needs
+    NOT_UNDERSTOOD = "NotUnderstood"  # surfaces when the answer has another form
 
 
 class DegradedReason(StrEnum):

@@ -8,11 +8,13 @@ schema's defaults, so a field with a default there is always present.
 from dataclasses import dataclass
 from typing import Final
 
+from weightrollout.api.analysis import ARGUMENT_PATTERN, ARGUMENTS, HTTP_PATTERN, ONE_SOURCE
 from weightrollout.api.names import BASELINE_VERSION, MAX_NAME_LENGTH
 from weightrollout.api.quantity import PERCENT
 from weightrollout.api.spec import (
     DIGEST_PATTERN,
     ONE_EXPECTATION,
+    ONE_KIND,
     URI_PATTERN,
     VERSION_PATTERN,
     Swap,
@@ -62,6 +64,15 @@ _URI: Final = Rule(
     message="this release reads file:/// only: give the folder as the agents see it, such"
     " as file:///models/chat/step-1200/",
 )
+
+_HTTP: Final = Rule(
+    rule=f"self.matches({_quoted(HTTP_PATTERN)})",
+    message="must be a URL with http or https and without user and password, such as"
+    " http://prometheus.monitoring:9090",
+)
+
+#: As a list of CEL.
+_ARGUMENTS: Final = "[" + ", ".join(_quoted(f"$({name})") for name in ARGUMENTS) + "]"
 
 #: By path in the object; "[]" is an item of a list.
 RULES: Final[dict[str, tuple[Rule, ...]]] = {
@@ -141,6 +152,58 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
         ),
     ),
     "spec.strategy.maxFailed": (INT_OR_PERCENT,),
+    "spec.strategy.steps[]": (
+        Rule(
+            rule="[has(self.updated), has(self.pause), has(self.analysis)].filter(given, given).size() == 1",
+            message=f"{ONE_KIND}: write one list item for each",
+        ),
+    ),
+    "spec.strategy.steps[].updated": (
+        INT_OR_PERCENT,
+        Rule(
+            rule="type(self) == int ? self != 0 : !self.matches('^0+%$')",
+            message="0 is no level: use 1 or more, or 1% or more; to wait before the first pod begin"
+            " with a pause",
+        ),
+    ),
+    "spec.strategy.steps[].analysis": (
+        Rule(
+            rule="has(self.prometheus) != has(self.webhook)",
+            message=f"{ONE_SOURCE}: write one step for each",
+        ),
+        Rule(
+            rule="self.failureLimit < self.count",
+            message="must be less than count, else the analysis could never fail",
+            field=".failureLimit",
+        ),
+    ),
+    "spec.strategy.steps[].analysis.prometheus.address": (_HTTP,),
+    "spec.strategy.steps[].analysis.prometheus.query": (
+        Rule(
+            rule=f"self.findAll({_quoted(ARGUMENT_PATTERN)}).all(each, each in {_ARGUMENTS})",
+            message="has an argument that there is not; there are "
+            + ", ".join(f"$({name})" for name in ARGUMENTS),
+        ),
+    ),
+    "spec.strategy.steps[].analysis.prometheus": (
+        Rule(
+            rule="has(self.min) || has(self.max)",
+            message="set min, max or both, else any value would be good",
+        ),
+        Rule(
+            rule="!has(self.min) || !has(self.max) || self.min <= self.max",
+            message="min may not be more than max: no value could be good",
+        ),
+        Rule(
+            rule="!has(self.failBelow) || (has(self.min) && self.failBelow <= self.min)",
+            message="failBelow goes with min and may not be more: a good value would be bad as well",
+        ),
+        Rule(
+            rule="!has(self.failAbove) || (has(self.max) && self.failAbove >= self.max)",
+            message="failAbove goes with max and may not be less: a good value would be bad as well",
+        ),
+    ),
+    "spec.strategy.steps[].analysis.webhook.url": (_HTTP,),
     "spec.verify.prompts[]": (
         Rule(
             rule="!has(self.expect.tokenIds) || self.expect.tokenIds.size() <= self.maxTokens",

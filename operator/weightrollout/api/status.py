@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from weightrollout.api.spec import ApiModel
+from weightrollout.api.model import ApiModel
 
 
 class Phase(StrEnum):
@@ -54,6 +54,42 @@ class StagingStatus(ApiModel):
     pods: int = Field(description="Pods that stage now.")
 
 
+class StepStatus(ApiModel):
+    """Where a canary is; absent when the target has no steps to go through."""
+
+    index: int = Field(
+        description="Steps that are passed: the rollout is at the one after them, or is through."
+    )
+    of: int = Field(description="Steps in all.")
+    hash: str = Field(
+        description="Of revision and steps: other steps begin again at the first, and a promote"
+        " that was meant for these is Stale."
+    )
+    since: str = Field(description="When this step began; RFC 3339.")
+
+
+class ActionOutcome(StrEnum):
+    ACCEPTED = "Accepted"
+    STALE = "Stale"
+    INVALID = "Invalid"
+
+
+class LastAction(ApiModel):
+    """The answer to the newest annotation weightrollout.dev/action."""
+
+    id: str = Field(
+        description="The annotation as it was read; of one with more than 253 characters its"
+        " sha256:... instead."
+    )
+    verb: str = Field(description="promote, abort or retry; '' where it could not be read.")
+    outcome: ActionOutcome = Field(
+        description="Accepted: done. Stale: meant for a state that is over; nothing was done."
+        " Invalid: it could not be read."
+    )
+    message: str = Field(description="What was done, or why not.")
+    time: str = Field(description="RFC 3339.")
+
+
 class LoadedVersion(ApiModel):
     """One content that is really loaded."""
 
@@ -96,6 +132,57 @@ class Failure(ApiModel):
     time: str = Field(description="RFC 3339.")
 
 
+class MeasurementOutcome(StrEnum):
+    SUCCESSFUL = "Successful"
+    FAILED = "Failed"
+    INCONCLUSIVE = "Inconclusive"
+
+
+class AnalysisOutcome(StrEnum):
+    RUNNING = "Running"
+    SUCCESSFUL = "Successful"
+    FAILED = "Failed"
+    INCONCLUSIVE = "Inconclusive"
+    SKIPPED = "Skipped"
+
+
+class MeasurementStatus(ApiModel):
+    """What one question was answered."""
+
+    outcome: MeasurementOutcome = Field(
+        description="Successful, Failed, or Inconclusive: nobody can say."
+    )
+    value: float | None = Field(default=None, description="Absent: no number was measured.")
+    reason: str = Field(description="Stable word for scripts, in CamelCase.")
+    message: str = Field(default="", description="For people.")
+    time: str = Field(description="RFC 3339.")
+
+
+class AnalysisStatus(ApiModel):
+    """One analysis of the newest canary. What ended keeps its outcome."""
+
+    index: int = Field(description="status.step.index while it runs.")
+    hash: str = Field(description="status.step.hash: with other steps it begins again.")
+    outcome: AnalysisOutcome = Field(
+        description="Running; Successful; Failed: the version is rejected; Inconclusive: a person "
+        "promotes or aborts; Skipped: a person promoted before it ended."
+    )
+    dry_run: bool = Field(default=False, description="The step is passed whatever comes out.")
+    successful: int = Field(default=0, description="Good measurements.")
+    failed: int = Field(default=0, description="Bad ones.")
+    inconclusive: int = Field(default=0, description="Those without an answer.")
+    message: str = Field(default="", description="One line for people.")
+    measurements: tuple[MeasurementStatus, ...] = Field(
+        default=(), description="At most 5, newest first."
+    )
+    since: str = Field(description="When it began; RFC 3339.")
+
+    @property
+    def taken(self) -> int:
+        """Measurements so far."""
+        return self.successful + self.failed + self.inconclusive
+
+
 class Condition(ApiModel):
     """As Kubernetes conditions are: Ready, Reconciling, Stalled, Available, RollbackReady."""
 
@@ -125,6 +212,7 @@ class WeightRolloutStatus(ApiModel):
     stable: WeightsRef | None = Field(
         default=None, description="Newest revision that the whole fleet verified."
     )
+    step: StepStatus | None = None
     updated: str = Field(default="0/0", description="Pods that serve the target, of all.")
     pods: PodCounts = PodCounts()
     staging: StagingStatus | None = None
@@ -134,6 +222,10 @@ class WeightRolloutStatus(ApiModel):
     hold: Hold | None = None
     pause_millis: PauseMillis | None = None
     failures: tuple[Failure, ...] = Field(default=(), description="At most 10, newest first.")
+    last_action: LastAction | None = None
+    analysis: tuple[AnalysisStatus, ...] = Field(
+        default=(), description="Of the newest canary; at most 10, newest first."
+    )
     conditions: tuple[Condition, ...] = Field(
         default=(), description="Ready, Reconciling, Stalled, Available, RollbackReady."
     )

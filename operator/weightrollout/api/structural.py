@@ -8,8 +8,8 @@ is pruned, so "extra fields are refused" needs no keyword.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from weightrollout.api.model import ApiModel
 from weightrollout.api.rules import RULES
-from weightrollout.api.spec import ApiModel
 
 #: What Kubernetes adds to JSON schema. A list is atomic where nothing else is said.
 EXTENSIONS: Final[Mapping[str, dict[str, Any]]] = {
@@ -30,6 +30,7 @@ RESOLVED_BY_THE_PLANNER: Final = frozenset(
         "spec.swap.takeOut",
         "spec.swap.drainSeconds",
         "spec.strategy.maxUnavailable",
+        "spec.strategy.supersede",
     }
 )
 

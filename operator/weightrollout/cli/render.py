@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 from rich.text import Text
 
 from weightrollout.cli.view import (
+    AnalysisView,
     HoldView,
     Outcome,
     PodLine,
@@ -41,6 +42,12 @@ _OUTCOME_STYLE: Final = {
     Outcome.STALLED: "bold red",
     Outcome.UNDER_WAY: "yellow",
 }
+_ANALYSIS_STYLE: Final = {
+    "Running": "cyan",
+    "Successful": "green",
+    "Failed": "bold red",
+    "Inconclusive": "yellow",
+}
 _POD_STYLE: Final = {
     PodState.UPDATED: "green",
     PodState.SERVING: "",
@@ -64,6 +71,7 @@ def tree(view: View, now: datetime, glyphs: Glyphs) -> Text:
         rows.append(_hold(view.hold, now, said=view.message))
     if view.staging is not None:
         rows.append(_staging(view.staging))
+    rows += [_analysis(each) for each in view.analysis]
     rows += _versions(view.versions, glyphs)
     return Text("\n").join(rows)
 
@@ -111,6 +119,13 @@ def _staging(staging: StagingView) -> Text:
         f"STAGING {percent} %{GAP}{_size(staging.bytes)} of {_size(staging.total)}"
         f"{GAP}on {_pods(staging.pods)}"
     )
+
+
+def _analysis(said: AnalysisView) -> Text:
+    dry = " (dry run)" if said.dry_run else ""
+    row = Text.assemble(f"ANALYSIS step {said.step}{dry}{GAP}")
+    row.append(said.outcome, _ANALYSIS_STYLE.get(said.outcome, ""))
+    return row.append(GAP + said.message)
 
 
 def _versions(groups: Sequence[VersionGroup], glyphs: Glyphs) -> Iterator[Text]:

@@ -68,6 +68,14 @@ class StagingView:
 
 
 @dataclass(frozen=True, slots=True)
+class AnalysisView:
+    step: int  # from 1
+    outcome: str
+    dry_run: bool
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class PodLine:
     name: str
     state: PodState
@@ -100,6 +108,7 @@ class View:
     hold: HoldView | None
     pause_millis: PausesView | None
     staging: StagingView | None
+    analysis: tuple[AnalysisView, ...]  # newest first
     versions: tuple[VersionGroup, ...]
 
 
@@ -123,6 +132,7 @@ def view_of(rollout: Json, pods: Iterable[Pod]) -> View:
         hold=_hold(status.get("hold")),
         pause_millis=_pauses(status.get("pauseMillis")),
         staging=_staging(status.get("staging")),
+        analysis=tuple(_analysis(each) for each in status.get("analysis") or ()),
         versions=_groups(status, fleet),
     )
 
@@ -178,6 +188,15 @@ def _staging(said: Json | None) -> StagingView | None:
     if not said:
         return None
     return StagingView(said["bytes"], said["total"], said["pods"])
+
+
+def _analysis(said: Json) -> AnalysisView:
+    return AnalysisView(
+        step=said.get("index", 0) + 1,
+        outcome=said.get("outcome", ""),
+        dry_run=said.get("dryRun", False),
+        message=said.get("message", ""),
+    )
 
 
 def _groups(status: Json, pods: list[Pod]) -> tuple[VersionGroup, ...]:

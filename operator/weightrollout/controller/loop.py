@@ -26,7 +26,7 @@ from weightrollout.kube.client import Json
 from weightrollout.kube.errors import Conflict, NotFound
 from weightrollout.kube.revisions import Owner
 from weightrollout.rollout.actions import Plan
-from weightrollout.rollout.fleet import Fleet, Memory
+from weightrollout.rollout.fleet import Fleet, Measurement, Memory
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +56,7 @@ class Loop:
         self._drop = drop  # no more passes for a name
         self._owners: dict[str, Owner] = {}  # entered: all agents were heard at least once
         self._memories: dict[str, Memory] = {}
+        self._answers: dict[str, Measurement] = {}  # newest, by rollout
         self._conflicted: set[str] = set()  # the last pass met a conflict
 
     async def run_pass(self, name: str) -> float | None:
@@ -97,7 +98,8 @@ class Loop:
         self._hands.agents.set_quiet(name, plan.quiet)
         self._memories[name] = plan.memory
         context = Context(
-            self._world, self._hands.agents, self._hands.guard, self._owners[name], fence
+            *(self._world, self._hands.agents, self._hands.guard, self._owners[name], fence),
+            self._answers,
         )
         self._hands.supervisor.start(context, plan.actions)
         later = await self._hands.reporter.report(body, plan.status)
@@ -125,6 +127,7 @@ class Loop:
             self._hands.supervisor.work(name),
             self._hands.supervisor.failures(name, generation, self._world.clock.monotonic()),
             self._memories.get(name, Memory()),
+            self._answers.get(name),
         )
 
     def _refused(self, body: Json, fence: Fence, wrong: InvalidSpec) -> WeightRolloutStatus:
@@ -137,6 +140,7 @@ class Loop:
         if owner is not None:
             self._hands.epochs.forget(owner.uid)
         self._memories.pop(name, None)
+        self._answers.pop(name, None)
         self._conflicted.discard(name)
         self._hands.supervisor.forget(name)
         self._hands.agents.forget(name)

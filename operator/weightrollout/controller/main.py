@@ -15,6 +15,8 @@ from typing import Final
 from weightrollout import __version__
 from weightrollout.api.names import OPERATOR_ACCOUNT
 from weightrollout.clock import SystemClock
+from weightrollout.controller.measuring.analyst import Analyst
+from weightrollout.controller.measuring.hosts import address_of, hosts_of
 from weightrollout.controller.process import Options, Process
 from weightrollout.engine.tls import TlsFiles
 from weightrollout.kube.client import connect
@@ -40,11 +42,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         lease = LeaseTimes(options.lease_seconds, options.renew_seconds, options.retry_seconds)
         host, port = _host_port(options.http_bind)
         agent_tls = _agent_tls(options)
+        analyst = _analyst(options)
     except ValueError as wrong:
         log.error("%s", wrong)
         return CANNOT_WORK
     account = options.service_account if options.agent_identity == TOKEN else None
-    how = Options(host, port, lease, options.scope == "cluster", account, agent_tls)
+    how = Options(host, port, lease, options.scope == "cluster", account, analyst, agent_tls)
     return asyncio.run(_run(options.namespace, options.kubeconfig, how))
 
 
@@ -109,6 +112,20 @@ def _parser() -> argparse.ArgumentParser:
     agents.add_argument(
         "--agent-server-name", default="", help="DNS name in agents' certificates, if not the IP"
     )
+    analyses = parser.add_argument_group("analyses of canaries")
+    analyses.add_argument(
+        "--analysis-host",
+        action="append",
+        default=[],
+        metavar="HOST[:PORT]",
+        help="that a WeightRollout may have asked; repeat it (default: none)",
+    )
+    analyses.add_argument(
+        "--prometheus-address", metavar="URL", help="for queries that name no other"
+    )
+    analyses.add_argument(
+        "--webhook-key-file", type=Path, metavar="FILE", help="signs webhooks; read each time"
+    )
     parser.add_argument("--log-format", choices=("text", "json"), default="text")
     parser.add_argument("--log-level", choices=("DEBUG", "INFO", "WARNING"), default="INFO")
     parser.add_argument("--version", action="version", version=__version__)
@@ -132,6 +149,16 @@ def _agent_tls(options: argparse.Namespace) -> TlsFiles | None:
     if options.agent_identity == CERTIFICATE and certificate is None:
         raise ValueError("--agent-identity certificate needs --agent-certificate and --agent-key")
     return TlsFiles(ca, certificate, key, options.agent_server_name) if ca is not None else None
+
+
+def _analyst(options: argparse.Namespace) -> Analyst:
+    """Raises ValueError."""
+    given = options.prometheus_address
+    try:
+        own = address_of(given) if given is not None else None
+    except ValueError as wrong:
+        raise ValueError(f"--prometheus-address: {wrong}") from wrong
+    return Analyst(hosts_of(options.analysis_host), own, options.webhook_key_file)
 
 
 class _JsonLines(logging.Formatter):

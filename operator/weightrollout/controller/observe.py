@@ -10,7 +10,7 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from weightrollout.api.names import stable_configmap
+from weightrollout.api.names import ANNOTATION_ACTION, stable_configmap
 from weightrollout.api.spec import WeightRolloutSpec
 from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.clock import rfc3339
@@ -25,6 +25,7 @@ from weightrollout.rollout.fleet import (
     AgentFault,
     AgentView,
     Fleet,
+    Measurement,
     Memory,
     PodView,
     Ref,
@@ -32,7 +33,7 @@ from weightrollout.rollout.fleet import (
     Verdict,
     Work,
 )
-from weightrollout.rollout.revisions import metadata_of
+from weightrollout.rollout.revisions import metadata_of, retry_of
 
 
 class InvalidSpec(Exception):
@@ -57,6 +58,7 @@ class Seen:
     work: frozenset[Work]
     failures: tuple[ActionFailure, ...]
     memory: Memory
+    answer: Measurement | None = None
 
 
 def observe(world: World, body: Json, seen: Seen) -> Fleet:
@@ -81,6 +83,8 @@ def observe(world: World, body: Json, seen: Seen) -> Fleet:
         published=published(stable),
         published_by=stable.owner_uid if stable is not None else "",
         memory=seen.memory,
+        measurement=seen.answer,
+        action=(metadata.get("annotations") or {}).get(ANNOTATION_ACTION, ""),
     )
 
 
@@ -129,6 +133,7 @@ def revision_of(record: RevisionRecord) -> Revision:
         verdict=Verdict(record.verdict) if record.verdict in set(Verdict) else None,
         reason=record.reason,
         message=record.message,
+        retry=retry_of(record.retry),
     )
 
 

@@ -20,6 +20,7 @@ from weightrollout.controller.agent_access import AgentAccess
 from weightrollout.controller.agent_tokens import Tokens
 from weightrollout.controller.leader import Guard
 from weightrollout.controller.loop import Planner
+from weightrollout.controller.measuring.analyst import NO_ANALYST, Analyst
 from weightrollout.controller.probes import Probes
 from weightrollout.controller.term import Term
 from weightrollout.controller.wakeups import Wakeups
@@ -50,6 +51,7 @@ class Options:
     lease: LeaseTimes
     everywhere: bool = False  # in all namespaces, not only in the client's
     account: str | None = OPERATOR_ACCOUNT  # whose tokens agents are shown; None: none
+    analyst: Analyst = NO_ANALYST  # whom analyses may ask
     agent_tls: TlsFiles | None = None  # None: an agent's certificate is kept from first contact on
 
 
@@ -74,6 +76,7 @@ class Process:
             self._identity,
             self._watched,
             self._restored,
+            options.analyst,
         )
         self._elector = Elector(
             KubeLease(client.beside()),
@@ -191,6 +194,7 @@ def _cluster(
     identity: str,
     watched: Callable[[str], None],
     restored: Callable[[], None],
+    analyst: Analyst,
 ) -> Cluster:
     def dropped(reason: str) -> None:
         metrics.counter(EVENTS_DROPPED).labels(reason).inc()
@@ -208,6 +212,7 @@ def _cluster(
         pod_writer=PodWriter(client, clock),
         events=Events(client, clock, identity, dropped),
         access=access,
+        analyst=analyst,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from weightrollout.clock import Clock
 from weightrollout.controller.agent_access import AgentAccess
+from weightrollout.controller.measuring.analyst import NO_ANALYST, Analyst
 from weightrollout.kube.client import Client
 from weightrollout.kube.configmaps import StableRecord
 from weightrollout.kube.events import Events
@@ -36,6 +37,7 @@ class Cluster:
     pod_writer: PodWriter
     events: Events
     access: AgentAccess  # whom agents are and what they are shown: of all namespaces
+    analyst: Analyst = NO_ANALYST
 
     @property
     def stores(self) -> tuple[Store[Any], ...]:
@@ -67,6 +69,7 @@ class Cluster:
             pod_writer=self.pod_writer.within(namespace),
             events=self.events,
             access=self.access,
+            analyst=self.analyst,
         )
 
 
@@ -87,6 +90,7 @@ class World:
     pod_writer: PodWriter
     events: Events
     access: AgentAccess
+    analyst: Analyst
 
     @property
     def complete(self) -> bool:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from weightrollout.api.spec import PauseMode, Prompt, TakeOut
 from weightrollout.api.status import WeightRolloutStatus
-from weightrollout.rollout.fleet import Memory, Ref, Verdict
+from weightrollout.rollout.arguments import Arguments
+from weightrollout.rollout.fleet import Memory, Ref, Retry, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +96,10 @@ class RecordRevision:
     ref: Ref
     number: int
     digest_given: bool
-    verdict: Verdict | None
+    verdict: Verdict | None  # None: as it is, or none after another retry than is written there
     reason: str
     message: str
+    retry: Retry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,30 @@ class PublishStable:
     """Write the fleet ConfigMap. The baseline removes the key."""
 
     stable: Ref
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskPrometheus:
+    address: str | None  # None: the operator's own
+    query: str  # with its arguments filled in
+
+
+@dataclass(frozen=True, slots=True)
+class PostWebhook:
+    url: str
+    arguments: Arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Ask one question of an analysis. A second run asks again under the same number."""
+
+    analysis: str  # hash and index of the step
+    number: int  # from 1
+    revision: str
+    question: AskPrometheus | PostWebhook
     reason: str
     message: str
 
@@ -141,6 +167,7 @@ Action = (
     | RecordRevision
     | PublishStable
     | PruneRevision
+    | Measure
     | Announce
 )
 

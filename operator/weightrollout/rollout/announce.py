@@ -7,7 +7,13 @@ does not tell old stories; the keys in memory keep one leader from telling the s
 from collections.abc import Iterator
 
 from weightrollout.api.reasons import HoldGate
-from weightrollout.api.status import Failure, Phase, WeightRolloutStatus
+from weightrollout.api.status import (
+    AnalysisOutcome,
+    AnalysisStatus,
+    Failure,
+    Phase,
+    WeightRolloutStatus,
+)
 from weightrollout.api.swap import FailureClass
 from weightrollout.rollout.actions import Action, Announce, RecordRevision, RestartEngine
 from weightrollout.rollout.fleet import Fleet, Verdict
@@ -42,6 +48,7 @@ def _all(
                 Announce(True, "EngineRestartAsked", action.message, action.pod, action.pod_uid),
             )
     yield from _of_pods(situation, status)
+    yield from _of_analysis(fleet, status)
     yield from _of_hold(fleet, status)
 
 
@@ -87,6 +94,27 @@ def _of_pods(situation: Situation, new: WeightRolloutStatus) -> Iterator[Told]:
             f"PodFailed/{uid}/{situation.fleet.generation}/{_once(failure)}",
             Announce(True, "PodFailed", message, failure.pod, uid),
         )
+
+
+def _of_analysis(fleet: Fleet, new: WeightRolloutStatus) -> Iterator[Told]:
+    """Each that ended. One that failed and counts is told by the rejection."""
+    listed = {(each.hash, each.index) for each in fleet.status.analysis if _is_told(each)}
+    for entry in new.analysis:
+        if not _is_told(entry) or (entry.hash, entry.index) in listed:
+            continue
+        dry = " (dry run)" if entry.dry_run else ""
+        message = f"step {entry.index + 1}{dry}: {entry.message}"
+        good = entry.outcome is AnalysisOutcome.SUCCESSFUL
+        yield (
+            f"Analysis/{entry.hash}/{entry.index}",
+            Announce(not good, f"Analysis{entry.outcome}", message),
+        )
+
+
+def _is_told(entry: AnalysisStatus) -> bool:
+    told = {AnalysisOutcome.SUCCESSFUL, AnalysisOutcome.INCONCLUSIVE}
+    failed_dry = entry.outcome is AnalysisOutcome.FAILED and entry.dry_run
+    return entry.outcome in told or failed_dry
 
 
 def _once(failure: Failure) -> tuple[str, str, int]:

@@ -6,8 +6,10 @@ from typing import Final
 
 from weightrollout.api.names import LABEL_NAME
 from weightrollout.api.reasons import HoldGate, HoldReason
+from weightrollout.api.spec import Mode
 from weightrollout.rollout.actions import (
     Action,
+    Measure,
     PruneRevision,
     PublishStable,
     RecordRevision,
@@ -32,7 +34,7 @@ from weightrollout.rollout.staging import (
 from weightrollout.rollout.verdict import is_converged
 
 #: Gates that are reported also while work is under way; the others then count as running work.
-ALWAYS_REPORTED: Final = frozenset({HoldGate.SPEC, HoldGate.VERDICT, HoldGate.MODE})
+ALWAYS_REPORTED: Final = frozenset({HoldGate.SPEC, HoldGate.VERDICT, HoldGate.MODE, HoldGate.STEP})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +73,19 @@ def decide(
             actions.append(step)
     if may_start:
         actions += staging_steps(situation)
+    actions += _measurements(situation)
     return Decision(
         tuple(actions), tuple(refusals), recording or _is_busy(situation, actions, refusals)
     )
+
+
+def _measurements(situation: Situation) -> list[Action]:
+    """One at a time, and none while a person stopped the rollout."""
+    fleet, due = situation.fleet, situation.canary.verdict.measure
+    if due is None or fleet.spec.mode is not Mode.RUN:
+        return []
+    asked = any(work.doing is Doing.MEASURE for work in fleet.work)
+    return [] if asked or call_failure(fleet, Doing.MEASURE) is not None else [due]
 
 
 def _pod_steps(situation: Situation, *, may_start: bool) -> Iterator[Action | Refusal]:
@@ -128,7 +140,7 @@ def _is_busy(situation: Situation, actions: list[Action], refusals: list[Refusal
         return True
     troubled = {pod.uid for pod in situation.pods if has_staging_trouble(pod)}
     return any(
-        not isinstance(action, PublishStable | PruneRevision)
+        not isinstance(action, PublishStable | PruneRevision | Measure)
         and not (isinstance(action, Stage) and action.pod_uid in troubled)
         for action in actions
     )
@@ -159,6 +171,8 @@ def standing_refusals(situation: Situation) -> Iterator[Refusal]:
         )
     if situation.halted is not None:
         yield situation.halted
+    if situation.canary.verdict.hold is not None:
+        yield situation.canary.verdict.hold
     was_verified = goal.desired is not None and goal.target.verdict is Verdict.VERIFIED
     if not situation.pods and not was_verified:
         yield Refusal(

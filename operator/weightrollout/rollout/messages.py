@@ -1,5 +1,6 @@
 """`status.message`: one sentence for people, with numbers, names and how to go on."""
 
+from weightrollout.api.reasons import RejectReason
 from weightrollout.api.spec import PauseMode, TakeOut
 from weightrollout.api.status import Hold, Phase
 from weightrollout.rollout.classify import Pod, PodState
@@ -9,7 +10,9 @@ from weightrollout.rollout.staging import is_staging
 
 
 def message_of(situation: Situation, phase: Phase, hold: Hold | None) -> str:
-    return _sentence(situation, phase, hold) + "".join(_warnings(situation, phase))
+    queued = situation.goal.queued
+    then = f"; then {queued.ref.version} begins (strategy.supersede)" if queued is not None else ""
+    return _sentence(situation, phase, hold) + then + "".join(_warnings(situation, phase))
 
 
 def _sentence(situation: Situation, phase: Phase, hold: Hold | None) -> str:
@@ -25,7 +28,7 @@ def _sentence(situation: Situation, phase: Phase, hold: Hold | None) -> str:
                 else f"{version} is verified; no pods now"
             )
         case Phase.ROLLED_BACK:
-            return f"{_rejection(situation)}; the fleet serves {version}: publish a new version"
+            return f"{_rejection(situation)}; the fleet serves {version}: {_way_on(situation)}"
         case Phase.ROLLING_BACK:
             return f"{_rejection(situation)}; going back: {numbers}{_doing(situation, hold)}"
         case Phase.FAILED if goal.rejected and goal.refusal is None and situation.halted is None:
@@ -40,7 +43,16 @@ def _rejection(situation: Situation) -> str:
     desired = situation.goal.desired
     if desired is None:
         return "nothing is desired"
+    if desired.reason == RejectReason.ABORTED:
+        return f"{desired.ref.version} was aborted"
     return f"{desired.ref.version} was rejected ({desired.reason}: {desired.message})"
+
+
+def _way_on(situation: Situation) -> str:
+    desired = situation.goal.desired
+    if desired is None or desired.reason != RejectReason.ABORTED:
+        return "publish a new version"
+    return f"publish a new version, or kubectl weightrollout retry {situation.fleet.name}"
 
 
 def _doing(situation: Situation, hold: Hold | None) -> str:

@@ -7,13 +7,15 @@ given: the same choices give the same story, line by line.
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Final
 
 from weightrollout.api.spec import WeightRolloutSpec
-from weightrollout.api.status import WeightRolloutStatus
+from weightrollout.api.status import MeasurementOutcome, WeightRolloutStatus
 from weightrollout.api.swap import FailureClass
 from weightrollout.rollout.actions import (
     Action,
     Announce,
+    Measure,
     Plan,
     PruneRevision,
     PublishStable,
@@ -30,6 +32,7 @@ from weightrollout.rollout.fleet import (
     ActionFailure,
     Doing,
     Fleet,
+    Measurement,
     Memory,
     Ref,
     Revision,
@@ -46,6 +49,7 @@ STAGE_S = 2.0
 SWAP_S = 1.0
 RESTART_S = 5.0
 KUBELET_S = 1.0
+MEASURE_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,18 @@ class Checkpoint:
     stage: StageFate | None = None  # None: it can be staged
     swap: Fate = COMMITTED
     reserve: StageFate | None = None  # None: an image of it that is there may be loaded
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Of whoever is measured by; a good one where nothing else is said."""
+
+    value: float | None = None
+    said: MeasurementOutcome | None = None
+    reason: str = ""
+
+
+GOOD: Final = Answer(said=MeasurementOutcome.SUCCESSFUL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +98,12 @@ class ToyWorld:
     memory: Memory = field(default_factory=Memory)
     revisions: tuple[Revision, ...] = ()
     published: Ref | None = None
+    action: str = ""  # the annotation, see verbs.py
     refused: set[Doing] = field(default_factory=set)  # calls that fail for now
     failures: dict[tuple[Doing, str], ActionFailure] = field(default_factory=dict)
     work: set[Work] = field(default_factory=set)
+    answers: list[Answer] = field(default_factory=list)  # to the next questions; then GOOD
+    measurement: Measurement | None = None
     events: list[Event] = field(default_factory=list)
     newest: Plan | None = None
 
@@ -105,6 +124,8 @@ class ToyWorld:
             failures=tuple(self.failures.values()),
             published=self.published,
             memory=self.memory,
+            measurement=self.measurement,
+            action=self.action,
         )
 
     def one_pass(self) -> Plan:
@@ -155,6 +176,9 @@ class ToyWorld:
             case PruneRevision():
                 work = Work(Doing.PRUNE_REVISION, revision=action.revision)
                 self._start(work, 0.0, lambda: self._prune(action))
+            case Measure():
+                work = Work(Doing.MEASURE, revision=action.revision)
+                self._start(work, MEASURE_S, lambda: self._measure(action))
             case _:
                 self._act_on_pod(action, self._by_uid(action.pod_uid))
 
@@ -217,11 +241,20 @@ class ToyWorld:
     def _record(self, action: RecordRevision) -> None:
         others = [each for each in self.revisions if each.ref.revision != action.ref.revision]
         old = find(self.revisions, action.ref.revision)
-        verdict = action.verdict or (old.verdict if old else None)
+        again = old is not None and action.retry != old.retry
+        verdict = action.verdict or (old.verdict if old and not again else None)
         new = Revision(
-            action.ref, action.number, action.digest_given, verdict, action.reason, action.message
+            *(action.ref, action.number, action.digest_given, verdict),
+            *(action.reason, action.message, action.retry),
         )
         self.revisions = (*others, new)
+
+    def _measure(self, action: Measure) -> None:
+        answer = self.answers.pop(0) if self.answers else GOOD
+        self.measurement = Measurement(
+            *(action.analysis, action.number, self.now),
+            *(answer.value, answer.said, answer.reason),
+        )
 
     def _prune(self, action: PruneRevision) -> None:
         """Not when it has come back with a newer number: the deletion has a precondition."""

@@ -70,6 +70,27 @@ def test_a_good_terminal_gets_lines() -> None:
     ]
 
 
+def test_an_analysis_says_what_it_measured() -> None:
+    ended = {
+        "index": 1,
+        "hash": "9f31",
+        "outcome": "Successful",
+        "message": "3 of 3 answers, 0 bad; newest: 0.004 (max 0.01)",
+    }
+    running = {
+        "index": 3,
+        "hash": "9f31",
+        "outcome": "Running",
+        "dryRun": True,
+        "message": "0 of 5 answers, 0 bad",
+    }
+    body = rollout(phase="Progressing", target=V8, analysis=[running, ended], warpSpeed=9)
+    assert screen(body, ()).splitlines()[1:] == [
+        "ANALYSIS step 4 (dry run)   Running   0 of 5 answers, 0 bad",
+        "ANALYSIS step 2   Successful   3 of 3 answers, 0 bad; newest: 0.004 (max 0.01)",
+    ]
+
+
 def test_a_rollback_names_what_was_left_and_why_the_pod_failed() -> None:
     body = rollout(
         phase="RolledBack",

@@ -67,6 +67,7 @@ def test_json_is_the_same_view_with_numbers_as_numbers() -> None:
         "hold": None,
         "pauseMillis": {"last": 9, "p50": 9, "p99": 12, "max": 12},
         "staging": None,
+        "analysis": [],
         "versions": [
             {
                 "version": "v8",

@@ -1,6 +1,6 @@
 """What every action is given."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from weightrollout.controller.agents import AgentLink, Agents
@@ -8,6 +8,7 @@ from weightrollout.controller.calls import AgentUnreachable
 from weightrollout.controller.leader import Fence, Guard
 from weightrollout.controller.world import World
 from weightrollout.kube.revisions import Owner
+from weightrollout.rollout.fleet import Measurement
 
 #: An agent pushes its state right after it acted; a heartbeat later it is not going to.
 SHOWN_S: Final = 3.0
@@ -20,6 +21,7 @@ class Context:
     guard: Guard  # asked right before each write and each mutating call
     owner: Owner
     fence: Fence
+    answers: dict[str, Measurement] = field(default_factory=dict)  # newest by rollout
 
     @property
     def title(self) -> str:

@@ -11,6 +11,7 @@ from typing import Final, assert_never
 from weightrollout.api.swap import FailureClass
 from weightrollout.controller.act.announce import announce
 from weightrollout.controller.act.context import Context
+from weightrollout.controller.act.measure import measure
 from weightrollout.controller.act.prune_revision import prune_revision
 from weightrollout.controller.act.publish_stable import publish_stable
 from weightrollout.controller.act.put_in import put_in
@@ -29,6 +30,7 @@ from weightrollout.metrics import ACTIONS
 from weightrollout.rollout.actions import (
     Action,
     Announce,
+    Measure,
     PruneRevision,
     PublishStable,
     PutIn,
@@ -192,6 +194,8 @@ def work_of(action: Action) -> Work:
             return Work(Doing.PUBLISH_STABLE, "", action.stable.revision)
         case PruneRevision():
             return Work(Doing.PRUNE_REVISION, "", action.revision)
+        case Measure():
+            return Work(Doing.MEASURE, "", action.revision)
         case Announce():
             raise TypeError("an announcement is posted, not worked on")
         case _:
@@ -220,6 +224,8 @@ def job_of(context: Context, action: Action) -> Job:
             return publish_stable(context, action)
         case PruneRevision():
             return prune_revision(context, action)
+        case Measure():
+            return measure(context, action)
         case Announce():
             raise TypeError("an announcement is posted, not worked on")
         case _:

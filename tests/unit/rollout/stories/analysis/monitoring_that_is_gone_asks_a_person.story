@@ -1,0 +1,61 @@
+     0 s  Progressing 0/3 available 3 step 0/2
+          RecordRevision NewRevision: version b is revision 2
+          event          RolloutStarted: version b is desired
+     0 s  Progressing 0/3 available 3 step 0/2
+          Stage          Scout: chat-0 reads b from file:///models/b/
+     2 s  Progressing 0/3 available 3 step 0/2
+          RecordRevision DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
+          event          DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
+     2 s  Progressing 0/3 available 3 step 0/2
+          Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
+          Stage          NotStaged: chat-1 reads b sha256:bbbbbbbb..
+     2 s  Progressing 0/3 available 2 step 0/2
+     4 s  Progressing 0/3 available 2 step 0/2
+          Stage          NotStaged: chat-2 reads b sha256:bbbbbbbb..
+     5 s  Progressing 0/3 available 2 step 0/2
+          SwapPod        Settled: chat-0 swaps to b: out of its endpoints and settled
+     6 s  Progressing 1/3 available 2 step 0/2
+          PutIn          Swapped: chat-0 serves b
+          event          Proven: version b is proven on its first pod
+     7 s  Progressing 1/3 available 3 step 1/2
+          Measure        MeasurementDue: question 1 about b
+          hold Step/AnalysisRunning: step 2 of 2 measures b: 0 of 3 answers, 0 bad; to go on now: kubectl weightrollout promote chat
+   7.5 s  Progressing 1/3 available 3 step 1/2
+          hold Step/AnalysisRunning: step 2 of 2 measures b: 1 of 3 answers, 0 bad; newest: 0.004 (max 0.01); to go on now: kubectl weightrollout promote chat
+  37.5 s  Progressing 1/3 available 3 step 1/2
+          Measure        MeasurementDue: question 2 about b
+          hold Step/AnalysisRunning: step 2 of 2 measures b: 1 of 3 answers, 0 bad; newest: 0.004 (max 0.01); to go on now: kubectl weightrollout promote chat
+    38 s  Progressing 1/3 available 3 step 1/2
+          hold Step/AnalysisRunning: step 2 of 2 measures b: 1 of 3 answers, 0 bad, 1 without an answer; newest: Unreachable; to go on now: kubectl weightrollout promote chat
+    68 s  Progressing 1/3 available 3 step 1/2
+          Measure        MeasurementDue: question 3 about b
+          hold Step/AnalysisRunning: step 2 of 2 measures b: 1 of 3 answers, 0 bad, 1 without an answer; newest: Unreachable; to go on now: kubectl weightrollout promote chat
+  68.5 s  Progressing 1/3 available 3 step 1/2
+          hold Step/AnalysisRunning: step 2 of 2 measures b: 1 of 3 answers, 0 bad, 2 without an answer; newest: Unreachable; to go on now: kubectl weightrollout promote chat
+  98.5 s  Progressing 1/3 available 3 step 1/2
+          Measure        MeasurementDue: question 4 about b
+          hold Step/AnalysisRunning: step 2 of 2 measures b: 1 of 3 answers, 0 bad, 2 without an answer; newest: Unreachable; to go on now: kubectl weightrollout promote chat
+    99 s  Paused 1/3 available 3 step 1/2
+          event          AnalysisInconclusive: step 2: 3 questions without an answer, inconclusiveLimit is 2; newest: Unreachable
+          hold Step/AnalysisInconclusive: step 2 of 2: nobody can say whether b is good (3 questions without an answer, inconclusiveLimit is 2; newest: Unreachable): kubectl weightrollout promote chat, or kubectl weightrollout abort chat
+--- promote
+100099 s  Progressing 1/3 available 3 step 2/2
+          Accepted       promote:chat-806d6133a3@1: step 2 of 2 is left
+          Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
+100099 s  Progressing 1/3 available 2 step 2/2
+100102 s  Progressing 1/3 available 2 step 2/2
+          SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
+100103 s  Progressing 2/3 available 2 step 2/2
+          PutIn          Swapped: chat-1 serves b
+100104 s  Progressing 2/3 available 3 step 2/2
+          Reserve        BudgetAllows: chat-2 goes to b (0 of 1 in use)
+100104 s  Progressing 2/3 available 2 step 2/2
+100107 s  Progressing 2/3 available 2 step 2/2
+          SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
+100108 s  Progressing 3/3 available 2 step 2/2
+          PutIn          Swapped: chat-2 serves b
+100109 s  Progressing 3/3 available 3 step 2/2
+          RecordRevision AllPodsVerified: all 3 pods serve b
+100109 s  Complete 3/3 available 3
+          PublishStable  StableChanged: new and restarted pods of chat load b
+          event          RolloutComplete: all pods serve b

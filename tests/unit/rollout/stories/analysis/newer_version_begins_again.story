@@ -1,0 +1,72 @@
+     0 s  Progressing 0/3 available 3 step 0/2
+          RecordRevision NewRevision: version b is revision 2
+          event          RolloutStarted: version b is desired
+     0 s  Progressing 0/3 available 3 step 0/2
+          Stage          Scout: chat-0 reads b from file:///models/b/
+     2 s  Progressing 0/3 available 3 step 0/2
+          RecordRevision DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
+          event          DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
+     2 s  Progressing 0/3 available 3 step 0/2
+          Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
+          Stage          NotStaged: chat-1 reads b sha256:bbbbbbbb..
+     2 s  Progressing 0/3 available 2 step 0/2
+     4 s  Progressing 0/3 available 2 step 0/2
+          Stage          NotStaged: chat-2 reads b sha256:bbbbbbbb..
+     5 s  Progressing 0/3 available 2 step 0/2
+          SwapPod        Settled: chat-0 swaps to b: out of its endpoints and settled
+     6 s  Progressing 1/3 available 2 step 0/2
+          PutIn          Swapped: chat-0 serves b
+          event          Proven: version b is proven on its first pod
+     7 s  Progressing 1/3 available 3 step 1/2
+          Measure        MeasurementDue: question 1 about b
+          hold Step/AnalysisRunning: step 2 of 2 measures b: 0 of 3 answers, 0 bad; to go on now: kubectl weightrollout promote chat
+   7.5 s  Progressing 1/3 available 3 step 1/2
+          hold Step/AnalysisRunning: step 2 of 2 measures b: 1 of 3 answers, 0 bad; newest: 0.004 (max 0.01); to go on now: kubectl weightrollout promote chat
+  37.5 s  Progressing 1/3 available 3 step 1/2
+          Measure        MeasurementDue: question 2 about b
+          hold Step/AnalysisRunning: step 2 of 2 measures b: 1 of 3 answers, 0 bad; newest: 0.004 (max 0.01); to go on now: kubectl weightrollout promote chat
+    38 s  Progressing 1/3 available 3 step 1/2
+          hold Step/AnalysisRunning: step 2 of 2 measures b: 2 of 3 answers, 0 bad; newest: 0.004 (max 0.01); to go on now: kubectl weightrollout promote chat
+--- version c is published
+    38 s  Progressing 0/3 available 3 step 0/2
+          RecordRevision NewRevision: version c is revision 3
+          event          RolloutStarted: version c is desired
+    38 s  Progressing 0/3 available 3 step 0/2
+          Stage          Scout: chat-1 reads c from file:///models/c/
+    40 s  Progressing 0/3 available 3 step 0/2
+          RecordRevision DigestPinned: chat-1 read file:///models/c/: sha256:cccccccc.. is pinned for all pods
+          event          DigestPinned: chat-1 read file:///models/c/: sha256:cccccccc.. is pinned for all pods
+    40 s  Progressing 0/3 available 3 step 0/2
+          Reserve        BudgetAllows: chat-1 goes to c (0 of 1 in use)
+          Stage          NotStaged: chat-2 reads c sha256:cccccccc..
+    40 s  Progressing 0/3 available 2 step 0/2
+    42 s  Progressing 0/3 available 2 step 0/2
+          Stage          NotStaged: chat-0 reads c sha256:cccccccc..
+    43 s  Progressing 0/3 available 2 step 0/2
+          SwapPod        Settled: chat-1 swaps to c: out of its endpoints and settled
+    44 s  Progressing 1/3 available 2 step 0/2
+          PutIn          Swapped: chat-1 serves c
+          event          Proven: version c is proven on its first pod
+    45 s  Progressing 1/3 available 3 step 1/2
+          Measure        MeasurementDue: question 1 about c
+          hold Step/AnalysisRunning: step 2 of 2 measures c: 0 of 3 answers, 0 bad; to go on now: kubectl weightrollout promote chat
+  45.5 s  Progressing 1/3 available 3 step 1/2
+          RecordRevision AnalysisFailed: step 2 of 2: 1 of 1 answers bad, failureLimit is 0; newest: 0.5 (max 0.01)
+          event          RevisionRejected: version c: AnalysisFailed: step 2 of 2: 1 of 1 answers bad, failureLimit is 0; newest: 0.5 (max 0.01)
+  45.5 s  RollingBack 1/3 available 3
+          Reserve        BudgetAllows: chat-0 goes to a (0 of 1 in use)
+          event          RollbackStarted: c was rejected (AnalysisFailed: step 2 of 2: 1 of 1 answers bad, failureLimit is 0; newest: 0.5 (max 0.01)); going back: 1 of 3 pods serve a
+  45.5 s  RollingBack 1/3 available 2
+  48.5 s  RollingBack 1/3 available 2
+          SwapPod        Settled: chat-0 swaps to a: out of its endpoints and settled
+  49.5 s  RollingBack 2/3 available 2
+          PutIn          Swapped: chat-0 serves a
+  50.5 s  RollingBack 2/3 available 3
+          Reserve        BudgetAllows: chat-1 goes to a (0 of 1 in use)
+  50.5 s  RollingBack 2/3 available 2
+  53.5 s  RollingBack 2/3 available 2
+          SwapPod        Settled: chat-1 swaps to a: out of its endpoints and settled
+  54.5 s  RollingBack 3/3 available 2
+          PutIn          Swapped: chat-1 serves a
+  55.5 s  RolledBack 3/3 available 3
+          event          RolledBack: c was rejected (AnalysisFailed: step 2 of 2: 1 of 1 answers bad, failureLimit is 0; newest: 0.5 (max 0.01)); the fleet serves a: publish a new version
