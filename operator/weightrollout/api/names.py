@@ -22,6 +22,10 @@ ANNOTATION_VERDICT: Final = f"{GROUP}/verdict"
 ANNOTATION_VERDICT_REASON: Final = f"{GROUP}/verdict-reason"
 ANNOTATION_VERDICT_MESSAGE: Final = f"{GROUP}/verdict-message"
 ANNOTATION_VERDICT_TIME: Final = f"{GROUP}/verdict-time"
+#: JSON {id, tries, after}: a person asked for a rejected one again.
+ANNOTATION_RETRY: Final = f"{GROUP}/retry"
+#: On the WeightRollout: one verb of a person, see rollout/verbs.py.
+ANNOTATION_ACTION: Final = f"{GROUP}/action"
 #: On the CRD: schema_hash() of the types it was generated from.
 ANNOTATION_SCHEMA: Final = f"{GROUP}/schema"
 #: Opt-in readiness gate; its condition has the same name.

@@ -34,3 +34,10 @@ def limit(value: int | str, base: int, *, at_least: int) -> int:
     if isinstance(value, int):
         return max(value, at_least)
     return max(base * int(value.rstrip("%")) // 100, at_least)
+
+
+def goal(value: int | str, base: int) -> int:
+    """The count that `value` asks for of `base` pods; rounds up, never more than there are."""
+    if isinstance(value, int):
+        return min(value, base)
+    return -(-base * int(value.rstrip("%")) // 100)

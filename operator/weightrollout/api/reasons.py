@@ -13,6 +13,7 @@ class HoldGate(StrEnum):
     SPEC = "Spec"  # the spec itself is refused
     VERDICT = "Verdict"  # the desired revision was rejected, or its rollback failed
     MODE = "Mode"  # a person said so in spec.mode
+    STEP = "Step"  # a canary step waits: for a person, a time or a measurement
     PODS = "Pods"  # there is no pod to work on
     ENVIRONMENT = "Environment"  # store, credentials, network, API server
     BACK_OFF = "BackOff"  # a failed attempt is repeated after a pause
@@ -37,6 +38,9 @@ class HoldReason(StrEnum):
     MODE_SUSPENDED = "ModeSuspended"
     MODE_PAUSED = "ModePaused"
     NOTHING_DESIRED = "NothingDesired"  # surfaces when spec.weights is absent and pods differ
+    # Step
+    STEP_PAUSED = "StepPaused"  # surfaces until a person promotes
+    STEP_TIMED = "StepTimed"  # surfaces while the durationSeconds of a step's pause run
     # Pods
     NO_PODS = "NoPods"  # surfaces when no pod carries the label weightrollout.dev/name
     PODS_STARTING = "PodsStarting"  # surfaces when the pods left have never run
@@ -74,6 +78,7 @@ class RejectReason(StrEnum):
     PROVER_FAILED = "ProverFailed"
     PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
     VERSION_REUSED = "VersionReused"
+    ABORTED = "Aborted"  # surfaces when a person aborted it; it goes back whatever onFailure says
 
 
 class DegradedReason(StrEnum):

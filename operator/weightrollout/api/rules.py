@@ -13,6 +13,7 @@ from weightrollout.api.quantity import PERCENT
 from weightrollout.api.spec import (
     DIGEST_PATTERN,
     ONE_EXPECTATION,
+    ONE_KIND,
     URI_PATTERN,
     VERSION_PATTERN,
     Swap,
@@ -55,6 +56,14 @@ _DRAIN: Final = (
 INT_OR_PERCENT: Final = Rule(
     rule=f"type(self) == int ? self >= 0 : self.matches({_quoted(PERCENT.pattern)})",
     message="must be a whole number of pods, such as 2, or a percentage from 0% to 100%, such as 25%",
+)
+
+#: Between neighbours that say it in the same unit; a number and a percentage cannot be compared here.
+_NEVER_FALLS: Final = (
+    "self.filter(each, has(each.updated) && type(each.updated) == int)"
+    ".map(each, int(each.updated)).isSorted()"
+    " && self.filter(each, has(each.updated) && type(each.updated) == string)"
+    ".map(each, int(string(each.updated).replace('%', ''))).isSorted()"
 )
 
 _URI: Final = Rule(
@@ -141,6 +150,27 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
         ),
     ),
     "spec.strategy.maxFailed": (INT_OR_PERCENT,),
+    "spec.strategy.steps": (
+        Rule(
+            rule=_NEVER_FALLS,
+            message="updated may not be less than in an earlier step, because a pod never goes back"
+            " for a step: write rising numbers, such as 1, 10%, 50%",
+        ),
+    ),
+    "spec.strategy.steps[]": (
+        Rule(
+            rule="[has(self.updated), has(self.pause)].filter(given, given).size() == 1",
+            message=f"{ONE_KIND}: write one list item for each",
+        ),
+    ),
+    "spec.strategy.steps[].updated": (
+        INT_OR_PERCENT,
+        Rule(
+            rule="type(self) == int ? self != 0 : !self.matches('^0+%$')",
+            message="0 is no level: use 1 or more, or 1% or more; to wait before the first pod begin"
+            " with a pause",
+        ),
+    ),
     "spec.verify.prompts[]": (
         Rule(
             rule="!has(self.expect.tokenIds) || self.expect.tokenIds.size() <= self.maxTokens",

@@ -111,6 +111,7 @@ def _columns() -> list[dict[str, Any]]:
         ),
         _column("Age", "date", ".metadata.creationTimestamp", "Time since it was created."),
         _column("Stable", "string", ".status.stable.version", "Where undo leads.") | wide,
+        _column("Step", "integer", ".status.step.index", "Canary steps that are passed.") | wide,
         _column("Failed", "integer", ".status.pods.failed", "Pods that failed for good.") | wide,
         _column("Message", "string", ".status.message", "One line for people.") | wide,
     ]

@@ -24,6 +24,8 @@ MAX_PATTERN: Final = 512
 #: Tokenizers number their tokens in 32 bits.
 MAX_TOKEN_ID: Final = (1 << 31) - 1
 ONE_EXPECTATION: Final = "set exactly one of contains, regex and tokenIds"
+ONE_KIND: Final = "a step is exactly one of updated and pause"
+MAX_STEPS: Final = 32
 
 
 class ApiModel(BaseModel):
@@ -56,6 +58,11 @@ class Mode(StrEnum):
     RUN = "Run"
     PAUSED = "Paused"
     SUSPENDED = "Suspended"
+
+
+class Supersede(StrEnum):
+    IMMEDIATE = "Immediate"
+    AFTER_COMPLETE = "AfterComplete"
 
 
 class Metadata(StrEnum):
@@ -164,6 +171,37 @@ class Swap(ApiModel):
     )
 
 
+class Pause(ApiModel):
+    """A step that waits: for a person, or for a time."""
+
+    duration_seconds: Annotated[int, Field(ge=1, le=604800)] | None = Field(
+        default=None,
+        description="Absent: until 'kubectl weightrollout promote NAME'. The time counts while at "
+        "least one pod serves the new version, and starts again with a new leader.",
+    )
+
+
+class Step(ApiModel):
+    """One level of a canary: exactly one kind."""
+
+    updated: IntOrPercent | None = Field(
+        default=None,
+        description="Pods that serve the new version before the next step begins, and the most "
+        "that may; a percentage rounds up. Never less than in an earlier step.",
+    )
+    pause: Pause | None = Field(
+        default=None, description="Wait: {} for a person, {durationSeconds: 300} for a time."
+    )
+
+    @model_validator(mode="after")
+    def _is_one_kind(self) -> Self:
+        """As rules.STEP has it, for whoever comes by no API server."""
+        given = [name for name in type(self).model_fields if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"{ONE_KIND}, got {len(given)} of them")
+        return self
+
+
 class Strategy(ApiModel):
     """How the fleet moves."""
 
@@ -183,6 +221,17 @@ class Strategy(ApiModel):
     )
     soak_seconds: Annotated[int, Field(ge=0, le=86400)] = Field(
         default=0, description="How long a swapped pod counts as unavailable after it is Ready."
+    )
+    supersede: Supersede = Field(
+        default=Supersede.IMMEDIATE,
+        description="What a newer spec.weights does to a rollout under way. Immediate: the pods that "
+        "are left go to the newest at once. AfterComplete: the running one ends first, then the "
+        "newest begins; what came in between is skipped.",
+    )
+    steps: Annotated[tuple[Step, ...], Field(max_length=MAX_STEPS)] = Field(
+        default=(),
+        description="Canary: levels that a new version goes through one after the other. Empty: "
+        "straight through. A version that the whole fleet verified before goes straight back.",
     )
 
 

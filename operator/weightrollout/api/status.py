@@ -54,6 +54,42 @@ class StagingStatus(ApiModel):
     pods: int = Field(description="Pods that stage now.")
 
 
+class StepStatus(ApiModel):
+    """Where a canary is; absent when the target has no steps to go through."""
+
+    index: int = Field(
+        description="Steps that are passed: the rollout is at the one after them, or is through."
+    )
+    of: int = Field(description="Steps in all.")
+    hash: str = Field(
+        description="Of revision and steps: other steps begin again at the first, and a promote"
+        " that was meant for these is Stale."
+    )
+    since: str = Field(description="When this step began; RFC 3339.")
+
+
+class ActionOutcome(StrEnum):
+    ACCEPTED = "Accepted"
+    STALE = "Stale"
+    INVALID = "Invalid"
+
+
+class LastAction(ApiModel):
+    """The answer to the newest annotation weightrollout.dev/action."""
+
+    id: str = Field(
+        description="The annotation as it was read; of one with more than 253 characters its"
+        " sha256:... instead."
+    )
+    verb: str = Field(description="promote, abort or retry; '' where it could not be read.")
+    outcome: ActionOutcome = Field(
+        description="Accepted: done. Stale: meant for a state that is over; nothing was done."
+        " Invalid: it could not be read."
+    )
+    message: str = Field(description="What was done, or why not.")
+    time: str = Field(description="RFC 3339.")
+
+
 class LoadedVersion(ApiModel):
     """One content that is really loaded."""
 
@@ -125,6 +161,7 @@ class WeightRolloutStatus(ApiModel):
     stable: WeightsRef | None = Field(
         default=None, description="Newest revision that the whole fleet verified."
     )
+    step: StepStatus | None = None
     updated: str = Field(default="0/0", description="Pods that serve the target, of all.")
     pods: PodCounts = PodCounts()
     staging: StagingStatus | None = None
@@ -134,6 +171,7 @@ class WeightRolloutStatus(ApiModel):
     hold: Hold | None = None
     pause_millis: PauseMillis | None = None
     failures: tuple[Failure, ...] = Field(default=(), description="At most 10, newest first.")
+    last_action: LastAction | None = None
     conditions: tuple[Condition, ...] = Field(
         default=(), description="Ready, Reconciling, Stalled, Available, RollbackReady."
     )

@@ -30,6 +30,7 @@ RESOLVED_BY_THE_PLANNER: Final = frozenset(
         "spec.swap.takeOut",
         "spec.swap.drainSeconds",
         "spec.strategy.maxUnavailable",
+        "spec.strategy.supersede",
     }
 )
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from weightrollout.api.names import stable_configmap
+from weightrollout.api.names import ANNOTATION_ACTION, stable_configmap
 from weightrollout.api.spec import WeightRolloutSpec
 from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.clock import rfc3339
@@ -32,7 +32,7 @@ from weightrollout.rollout.fleet import (
     Verdict,
     Work,
 )
-from weightrollout.rollout.revisions import metadata_of
+from weightrollout.rollout.revisions import metadata_of, retry_of
 
 
 class InvalidSpec(Exception):
@@ -81,6 +81,7 @@ def observe(world: World, body: Json, seen: Seen) -> Fleet:
         published=published(stable),
         published_by=stable.owner_uid if stable is not None else "",
         memory=seen.memory,
+        action=(metadata.get("annotations") or {}).get(ANNOTATION_ACTION, ""),
     )
 
 
@@ -129,6 +130,7 @@ def revision_of(record: RevisionRecord) -> Revision:
         verdict=Verdict(record.verdict) if record.verdict in set(Verdict) else None,
         reason=record.reason,
         message=record.message,
+        retry=retry_of(record.retry),
     )
 
 

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from weightrollout.api.names import (
     ANNOTATION_DIGEST,
+    ANNOTATION_RETRY,
     ANNOTATION_VERDICT,
     ANNOTATION_VERDICT_MESSAGE,
     ANNOTATION_VERDICT_REASON,
@@ -49,6 +50,7 @@ class RevisionRecord:
     verdict: str
     reason: str
     message: str
+    retry: str  # JSON, see said_retry(); "": nobody asked for it again
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class Facts:
     reason: str
     message: str
     time: str
+    retry: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,7 @@ def trim_revision(body: Json) -> RevisionRecord:
         verdict=annotations.get(ANNOTATION_VERDICT, ""),
         reason=annotations.get(ANNOTATION_VERDICT_REASON, ""),
         message=annotations.get(ANNOTATION_VERDICT_MESSAGE, ""),
+        retry=annotations.get(ANNOTATION_RETRY, ""),
     )
 
 
@@ -213,6 +217,7 @@ def _body(name: str, owner: Owner, content: Content, facts: Facts) -> Json:
         ANNOTATION_VERDICT_REASON: facts.reason,
         ANNOTATION_VERDICT_MESSAGE: facts.message[:1024],
         ANNOTATION_VERDICT_TIME: facts.time if facts.verdict else "",
+        ANNOTATION_RETRY: facts.retry,
     }
     reference = {
         "apiVersion": API_VERSION,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from weightrollout.api.spec import PauseMode, Prompt, TakeOut
 from weightrollout.api.status import WeightRolloutStatus
-from weightrollout.rollout.fleet import Memory, Ref, Verdict
+from weightrollout.rollout.fleet import Memory, Ref, Retry, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +95,10 @@ class RecordRevision:
     ref: Ref
     number: int
     digest_given: bool
-    verdict: Verdict | None
+    verdict: Verdict | None  # None: as it is, or none after another retry than is written there
     reason: str
     message: str
+    retry: Retry | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from typing import Final
 from weightrollout.api.swap import FailureClass
 from weightrollout.rollout.classify import RESTART_AGAIN_S, Pod
 from weightrollout.rollout.fleet import ActionFailure, Doing, Fleet, Ref
+from weightrollout.rollout.memory import LONGEST_BACK_OFF_S
 
 SWAP_FIRST_S: Final = 5.0
-SWAP_LONGEST_S: Final = 300.0
+SWAP_LONGEST_S: Final = LONGEST_BACK_OFF_S
 STAGE_FIRST_S: Final = 5.0
 STAGE_LONGEST_S: Final = 60.0
 CALL_S: Final = 5.0  # an API or agent call of ours that failed: short, it changed nothing

@@ -124,6 +124,11 @@ def _pod(
     )
 
 
+def never_ran(pod: Pod) -> bool:
+    """A pod that waits for a node or an image converges before it gets traffic."""
+    return pod.view.agent is AgentFault.STARTING and not pod.view.running
+
+
 def loaded_by(agent: AgentView | None) -> Ref | None:
     """What the engine was proven to hold; None when nobody can say."""
     if agent is None or agent.poisoned or not agent.engine.reachable:
@@ -153,9 +158,12 @@ def serves(agent: AgentView | None, ref: Ref) -> bool:
     return mine == wanted
 
 
-def attempts_used_up(agent: AgentView | None, digest: str | None, retries: int) -> bool:
+def attempts_used_up(agent: AgentView | None, digest: str | None, retries: int, tries: int) -> bool:
+    """Agents count on for ever; each time that a person asked again grants as many once more."""
     tried = agent.attempts.get(digest) if agent is not None and digest else None
-    return tried is not None and tried.failure_class is not None and tried.attempts > retries
+    if tried is None or tried.failure_class is None:
+        return False
+    return tried.attempts >= (retries + 1) * tries
 
 
 def _state(
@@ -182,7 +190,7 @@ def _state(
     if serves(agent, target):
         return PodState.UPDATED
     retries = fleet.spec.repair.retries
-    if attempts_used_up(agent, target.digest, retries):
+    if attempts_used_up(agent, target.digest, retries, goal.target.tries):
         return PodState.FAILED
     if target.digest in proven_digests and (
         _staging_used_up(agent, memory, target, retries)
@@ -232,7 +240,7 @@ def refused_at_reserve(fleet: Fleet, pod_uid: str, revision: str) -> ActionFailu
     for failure in fleet.failures:
         if (failure.doing, failure.pod_uid, failure.revision) != (Doing.RESERVE, pod_uid, revision):
             continue
-        if failure.failure_class is FailureClass.WEIGHTS:
+        if failure.failure_class is FailureClass.WEIGHTS and failure.at > fleet.memory.retried_at:
             return failure
     return None
 

@@ -10,6 +10,7 @@ from weightrollout.api.conditions import (
 )
 from weightrollout.api.quantity import limit
 from weightrollout.api.reasons import DegradedReason, HoldReason
+from weightrollout.api.spec import Mode
 from weightrollout.api.status import Condition, Phase
 from weightrollout.rollout.classify import Pod, serves
 from weightrollout.rollout.degraded import degraded
@@ -64,7 +65,10 @@ def _ready(situation: Situation, phase: Phase) -> Said:
         case Phase.PENDING:
             return ("Unknown", ReadyReason.PENDING, "no pod runs yet, or nothing is desired")
         case Phase.PAUSED:
-            return ("Unknown", ReadyReason.PAUSED, "spec.mode is Paused")
+            hold = situation.canary.verdict.hold
+            if situation.fleet.spec.mode is Mode.PAUSED or hold is None:
+                return ("Unknown", ReadyReason.PAUSED, "spec.mode is Paused")
+            return ("Unknown", ReadyReason.PAUSED, hold.message)
         case Phase.SUSPENDED:
             return ("Unknown", ReadyReason.SUSPENDED, "spec.mode is Suspended")
         case Phase.PROGRESSING:

@@ -32,7 +32,7 @@ from weightrollout.rollout.staging import (
 from weightrollout.rollout.verdict import is_converged
 
 #: Gates that are reported also while work is under way; the others then count as running work.
-ALWAYS_REPORTED: Final = frozenset({HoldGate.SPEC, HoldGate.VERDICT, HoldGate.MODE})
+ALWAYS_REPORTED: Final = frozenset({HoldGate.SPEC, HoldGate.VERDICT, HoldGate.MODE, HoldGate.STEP})
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +159,8 @@ def standing_refusals(situation: Situation) -> Iterator[Refusal]:
         )
     if situation.halted is not None:
         yield situation.halted
+    if situation.canary.verdict.hold is not None:
+        yield situation.canary.verdict.hold
     was_verified = goal.desired is not None and goal.target.verdict is Verdict.VERIFIED
     if not situation.pods and not was_verified:
         yield Refusal(

@@ -45,6 +45,15 @@ class Ref:
 
 
 @dataclass(frozen=True, slots=True)
+class Retry:
+    """A person asked for a rejected revision again."""
+
+    id: str  # of the verb, so that it is never acted on twice
+    tries: int  # how often the revision was begun, this time included
+    after: int  # highest attempt of any pod before it: what those attempts said is old
+
+
+@dataclass(frozen=True, slots=True)
 class Revision:
     """A ControllerRevision: immutable content, mutable facts."""
 
@@ -54,6 +63,15 @@ class Revision:
     verdict: Verdict | None = None
     reason: str = ""
     message: str = ""
+    retry: Retry | None = None  # the newest one
+
+    @property
+    def tries(self) -> int:
+        return self.retry.tries if self.retry is not None else 1
+
+    @property
+    def tried_after(self) -> int:
+        return self.retry.after if self.retry is not None else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +272,10 @@ class Memory:
     hold_key: str = ""  # gate and reason of the hold that began at hold_since
     hold_since: str = ""  # RFC 3339
     announced: frozenset[str] = frozenset()
+    step_key: str = ""  # hash and index of the step that began at step_since
+    step_since: float = 0.0
+    step_idle: bool = False  # no pod served the target: its clock had not begun
+    retried_at: float = float("-inf")  # a person asked for a rejected revision again
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,3 +298,4 @@ class Fleet:
     published: Ref | None = None  # what the fleet ConfigMap says; None: absent or baseline
     published_by: str = ""  # uid of the WeightRollout that wrote it; "": nobody says
     memory: Memory = Memory()
+    action: str = ""  # annotation weightrollout.dev/action; "": absent

@@ -6,10 +6,11 @@ start again, which can only make the rollout slower, never less safe.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Final
 
 from weightrollout.api.reasons import DIGEST_MISMATCH, SOURCE_CHANGED, STAGED_NOTHING
 from weightrollout.api.swap import FailureClass, Outcome
-from weightrollout.rollout.actions import Action, RestartEngine, Stage
+from weightrollout.rollout.actions import Action, RecordRevision, RestartEngine, Stage
 from weightrollout.rollout.fleet import (
     AgentFault,
     AgentView,
@@ -22,6 +23,11 @@ from weightrollout.rollout.fleet import (
     StagingView,
 )
 from weightrollout.rollout.revisions import find
+
+#: Reason of the record that takes a rejection back.
+RETRIED: Final = "Retried"
+#: No back-off is longer (backoff.py).
+LONGEST_BACK_OFF_S: Final = 300.0
 
 
 def remember_pods(fleet: Fleet) -> Mapping[str, PodMemory]:
@@ -56,9 +62,22 @@ def note_actions(
                     else StageMemory(action.weights.revision)
                 )
                 noted[action.pod_uid] = replace(noted[action.pod_uid], staging=asked)
+            case RecordRevision(reason=reason) if reason == RETRIED:
+                for uid, pod in noted.items():
+                    noted[uid] = _begin_again(pod, action.ref.revision, now)
             case _:
                 pass
     return noted
+
+
+def _begin_again(memory: PodMemory, revision: str, now: float) -> PodMemory:
+    """A person asked for this revision again: no back-off is left of the last try, and what
+    staging said then is old. The agent goes on showing it until it is asked again."""
+    if f"/{revision}/" in memory.failed_txn:
+        memory = replace(memory, failures=0, failed_at=now - LONGEST_BACK_OFF_S)
+    if memory.staging is not None and memory.staging.revision == revision:
+        memory = replace(memory, staging=StageMemory(revision, awaited=False))
+    return memory
 
 
 def staging_of(agent: AgentView, memory: PodMemory, revision: str) -> StagingView | None:
@@ -165,7 +184,7 @@ def is_contradicted(agent: AgentView) -> bool:
 
 
 def _remember_staging(memory: PodMemory, agent: AgentView, fleet: Fleet) -> StageMemory | None:
-    asked = memory.staging or _staging_seen_first(agent)
+    asked = memory.staging or _staging_seen_first(agent, fleet)
     if asked is None:
         return None
     revision = find(fleet.revisions, asked.revision)
@@ -190,10 +209,15 @@ def _remember_staging(memory: PodMemory, agent: AgentView, fleet: Fleet) -> Stag
     )
 
 
-def _staging_seen_first(agent: AgentView) -> StageMemory | None:
-    """A staging that an earlier leader asked for, where the agent says for which revision."""
+def _staging_seen_first(agent: AgentView, fleet: Fleet) -> StageMemory | None:
+    """A staging that an earlier leader asked for, where the agent says for which revision. A failure
+    of a revision that was tried again may be from before that, and is not believed."""
     view = agent.staging
-    return StageMemory(view.revision) if view is not None and view.revision else None
+    if view is None or not view.revision:
+        return None
+    known = find(fleet.revisions, view.revision)
+    again = known is not None and known.tries > 1 and view.failure_class is not None
+    return StageMemory(view.revision, awaited=not again)
 
 
 def _judge_staging(view: StagingView, revision: Revision | None) -> tuple[FailureClass, str, str]:

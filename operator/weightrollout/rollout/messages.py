@@ -1,5 +1,6 @@
 """`status.message`: one sentence for people, with numbers, names and how to go on."""
 
+from weightrollout.api.reasons import RejectReason
 from weightrollout.api.spec import PauseMode, TakeOut
 from weightrollout.api.status import Hold, Phase
 from weightrollout.rollout.classify import Pod, PodState
@@ -9,7 +10,9 @@ from weightrollout.rollout.staging import is_staging
 
 
 def message_of(situation: Situation, phase: Phase, hold: Hold | None) -> str:
-    return _sentence(situation, phase, hold) + "".join(_warnings(situation, phase))
+    queued = situation.goal.queued
+    then = f"; then {queued.ref.version} begins (strategy.supersede)" if queued is not None else ""
+    return _sentence(situation, phase, hold) + then + "".join(_warnings(situation, phase))
 
 
 def _sentence(situation: Situation, phase: Phase, hold: Hold | None) -> str:
@@ -40,6 +43,8 @@ def _rejection(situation: Situation) -> str:
     desired = situation.goal.desired
     if desired is None:
         return "nothing is desired"
+    if desired.reason == RejectReason.ABORTED:
+        return f"{desired.ref.version} was aborted"
     return f"{desired.ref.version} was rejected ({desired.reason}: {desired.message})"
 
 

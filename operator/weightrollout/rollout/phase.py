@@ -1,10 +1,12 @@
 """The phase: one word for the whole rollout, first match wins."""
 
+from weightrollout.api.reasons import HoldReason
 from weightrollout.api.spec import Mode
 from weightrollout.api.status import Phase
+from weightrollout.rollout.classify import never_ran
 from weightrollout.rollout.fleet import Revision, Verdict
 from weightrollout.rollout.situation import Situation
-from weightrollout.rollout.verdict import is_converged, is_settled, never_ran
+from weightrollout.rollout.verdict import is_converged, is_settled
 
 
 def phase_of(situation: Situation) -> Phase:
@@ -24,8 +26,15 @@ def phase_of(situation: Situation) -> Phase:
             pass
     if goal.rolling_back:
         return Phase.ROLLING_BACK
+    if waits_for_a_person(situation):
+        return Phase.PAUSED
     waits = all(never_ran(pod) for pod in situation.pods)
     return Phase.PENDING if waits or goal.desired is None else Phase.PROGRESSING
+
+
+def waits_for_a_person(situation: Situation) -> bool:
+    hold = situation.canary.verdict.hold
+    return hold is not None and hold.reason == HoldReason.STEP_PAUSED
 
 
 def stable_now(situation: Situation) -> Revision | None:

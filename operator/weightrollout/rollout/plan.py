@@ -3,6 +3,7 @@
 remember   what changed since the last pass, and when            memory.py
 aim        desired, target, stable                               target.py
 assess     each pod in one class, in order; proof and prover     classify.py order.py proof.py
+steps      how far the canary may go; what people asked for      steps.py position.py verbs.py
 judge      what the history must say now                         verdict.py
 decide     the next action of each pod, or why not               podstep.py gates.py staging.py
 report     the whole status, events, the next alarm              status.py announce.py wake.py
@@ -13,12 +14,12 @@ from dataclasses import replace
 
 from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.api.spec import Mode
-from weightrollout.rollout.actions import Plan
+from weightrollout.rollout.actions import Plan, RecordRevision
 from weightrollout.rollout.announce import announcements
 from weightrollout.rollout.classify import PodState, classify
 from weightrollout.rollout.decide import decide
 from weightrollout.rollout.fleet import Fleet, Memory, PodMemory
-from weightrollout.rollout.memory import note_actions, remember_pods
+from weightrollout.rollout.memory import RETRIED, note_actions, remember_pods
 from weightrollout.rollout.order import in_order
 from weightrollout.rollout.phase import stable_now
 from weightrollout.rollout.progress import progress_of, stops_the_clock
@@ -26,15 +27,18 @@ from weightrollout.rollout.proof import elect_prover, proven_digests
 from weightrollout.rollout.refusal import Refusal
 from weightrollout.rollout.situation import Situation
 from weightrollout.rollout.status import Outlook, hold_of, status_of
-from weightrollout.rollout.target import choose_goal
-from weightrollout.rollout.verdict import is_converged, next_record, too_many_failed
+from weightrollout.rollout.steps import canary_of
+from weightrollout.rollout.target import Goal, choose_goal
+from weightrollout.rollout.verdict import gives_way, is_converged, next_record, too_many_failed
 from weightrollout.rollout.wake import wake_at
 
 
 def plan(fleet: Fleet) -> Plan:
     """What to do now. Pure: the same fleet gives the same plan."""
     remembered = remember_pods(fleet)
-    situation = _assess(fleet, remembered)
+    situation = _assess(fleet, remembered, choose_goal(fleet))
+    if situation.goal.queued is not None and gives_way(situation):
+        situation = _assess(fleet, remembered, choose_goal(fleet, give_way=True))
     progress = progress_of(situation)
     late = progress.is_late(fleet.now)
     situation = replace(situation, halted=_why_halted(situation, late=late))
@@ -45,6 +49,10 @@ def plan(fleet: Fleet) -> Plan:
     status = status_of(Outlook(situation, decision, stable, hold))
     events, announced = announcements(situation, decision.actions, status)
     stopped = stops_the_clock(situation, decision.hold)
+    canary = situation.canary
+    retried = any(
+        isinstance(each, RecordRevision) and each.reason == RETRIED for each in decision.actions
+    )
     memory = Memory(
         pods=note_actions(remembered, decision.actions, fleet.now),
         progress_key=progress.key,
@@ -53,6 +61,10 @@ def plan(fleet: Fleet) -> Plan:
         hold_key=f"{hold.gate}/{hold.reason}" if hold else "",
         hold_since=hold.since if hold else "",
         announced=announced,
+        step_key=canary.key,
+        step_since=canary.since_s,
+        step_idle=canary.idle,
+        retried_at=fleet.now if retried else fleet.memory.retried_at,
     )
     alarm = wake_at(situation, progress, clock_runs=not stopped)
     # What is out of service is not for a person to wait for: agents bring it back by themselves.
@@ -60,11 +72,11 @@ def plan(fleet: Fleet) -> Plan:
     return Plan((*decision.actions, *events), status, alarm, memory, quiet)
 
 
-def _assess(fleet: Fleet, remembered: Mapping[str, PodMemory]) -> Situation:
-    goal = choose_goal(fleet)
+def _assess(fleet: Fleet, remembered: Mapping[str, PodMemory], goal: Goal) -> Situation:
     proven = proven_digests(fleet)
     pods = in_order(classify(fleet, goal, remembered, proven_digests=proven), fleet.revisions)
-    return Situation(fleet, goal, pods, proven, elect_prover(fleet, goal, pods))
+    prover = elect_prover(fleet, goal, pods)
+    return Situation(fleet, goal, pods, proven, prover, canary_of(fleet, goal, pods, prover))
 
 
 def _why_halted(situation: Situation, *, late: bool) -> Refusal | None:

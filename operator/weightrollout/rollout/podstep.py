@@ -30,6 +30,7 @@ from weightrollout.rollout.revisions import find
 from weightrollout.rollout.situation import (
     Situation,
     attempt_of,
+    has_place,
     is_stranded,
     may_load_target,
     next_attempt,
@@ -76,6 +77,8 @@ def next_step(pod: Pod, situation: Situation, budget: Budget, *, may_start: bool
 
 
 def _start(pod: Pod, want: Ref, situation: Situation, budget: Budget) -> Step:
+    if want == situation.goal.target.ref and not has_place(pod, situation):
+        return mode_allows(pod, want, situation)  # others go, or the canary says what it waits for
     refusal = refuse_start(pod, want, situation, budget)
     if refusal is not None:
         return refusal
@@ -88,7 +91,7 @@ def _start(pod: Pod, want: Ref, situation: Situation, budget: Budget) -> Step:
     reserve = Reserve(
         pod=pod.name,
         pod_uid=pod.uid,
-        txn=txn_id(situation.fleet.uid, want.revision, pod.uid, next_attempt(pod)),
+        txn=_txn(pod, want, situation),
         weights=want,
         take_out=swap.take_out,
         ttl_s=RESERVATION_TTL_S + swap.settle_seconds,
@@ -130,6 +133,11 @@ def _reserved(pod: Pod, txn: str, situation: Situation, *, may_start: bool) -> S
     return _swap(pod, want, txn, situation, "out of its endpoints and settled")
 
 
+def _txn(pod: Pod, want: Ref, situation: Situation) -> str:
+    attempt = next_attempt(pod, situation)
+    return txn_id(situation.fleet.uid, want.revision, pod.uid, attempt)
+
+
 def settled_at(pod: Pod, situation: Situation) -> float:
     """Counted from the later one of Ready=False and the reservation, as seen by this leader.
 
@@ -157,10 +165,12 @@ def _why_unwanted(pod: Pod, want: Ref | None, txn: str, situation: Situation) ->
         return "spec.mode is Paused"
     if want is None or want.is_baseline:
         return "it has nothing to load"
-    if txn != txn_id(situation.fleet.uid, want.revision, pod.uid, next_attempt(pod)):
+    if txn != _txn(pod, want, situation):
         return f"it was promised for other weights or another attempt, {want.version} is wanted now"
     if want == situation.goal.target.ref and not may_load_target(pod, situation):
         return "another pod proves these weights first"
+    if want == situation.goal.target.ref and not has_place(pod, situation):
+        return "the step that the canary is at has no room for it"
     return ""
 
 
@@ -170,7 +180,7 @@ def _swap(pod: Pod, want: Ref, txn: str, situation: Situation, why: str) -> Step
         pod=pod.name,
         pod_uid=pod.uid,
         txn=txn,
-        attempt=next_attempt(pod),
+        attempt=next_attempt(pod, situation),
         weights=want,
         pause_mode=spec.swap.pause_mode,
         clear_cache=spec.swap.clear_cache,
@@ -211,15 +221,16 @@ def _restart_poisoned(pod: Pod, agent: AgentView, situation: Situation) -> Step:
     last = pod.finished
     cause = f" ({last.reason}: {last.message})" if last is not None and last.reason else ""
     message = f"{pod.name} holds neither the new weights nor the last good ones{cause}"
-    return _restart(pod, _serve_after_restart(situation), situation, "Poisoned", message)
+    return _restart(pod, _serve_after_restart(pod, situation), situation, "Poisoned", message)
 
 
-def _serve_after_restart(situation: Situation) -> Ref:
+def _serve_after_restart(pod: Pod, situation: Situation) -> Ref:
     """What a restarted pod is meant to serve: nothing that has not proven itself."""
     goal = situation.goal
     target = find(situation.fleet.revisions, goal.target.ref.revision)
     rejected = target is not None and target.verdict is Verdict.REJECTED
-    if goal.target.ref.digest in situation.proven and not rejected:
+    may_load = goal.target.ref.digest in situation.proven and has_place(pod, situation)
+    if may_load and not rejected:
         return goal.target.ref
     return situation.fallback
 

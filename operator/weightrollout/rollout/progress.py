@@ -1,6 +1,6 @@
 """The progress deadline: seconds without progress, not seconds in all.
 
-Progress is a pod more that serves the target, a byte more that was staged, an attempt more that
+Progress is a pod more that serves the target, a step that was passed, a byte more that was staged, an attempt more that
 reached the pause (these are bounded by repair.retries; what fails before the pause is not). The clock
 starts again with the leader, and stands still while a person or the environment holds the rollout, and
 while there is nothing to do.
@@ -22,6 +22,7 @@ STOPS_THE_CLOCK: Final = frozenset(
         HoldGate.SPEC,
         HoldGate.VERDICT,
         HoldGate.MODE,
+        HoldGate.STEP,
         HoldGate.PODS,
         HoldGate.ENVIRONMENT,
         HoldGate.LEAVING,  # it has not met the weights
@@ -73,7 +74,8 @@ def _key(situation: Situation) -> str:
     staged = sum(agent.staging.bytes for agent in agents if agent.staging is not None)
     images = sum(len(agent.staged) for agent in agents)
     tried = sum(_attempts(agent, situation.goal.target.ref.digest) for agent in agents)
-    return f"{target}/{updated}/{images}/{staged}/{tried}"
+    step = situation.canary.key
+    return f"{target}/{updated}/{images}/{staged}/{tried}/{step}"
 
 
 def _attempts(agent: AgentView, digest: str | None) -> int:

@@ -49,7 +49,7 @@ def elect_prover(fleet: Fleet, goal: Goal, ordered: Iterable[Pod]) -> PodView | 
             return leaving
     pods = tuple(ordered)
     for pod in pods:
-        if _may_swap_unseen(pod, fleet, goal):
+        if may_swap_unseen(pod, fleet, goal.target.ref.revision):
             return pod.view
     fit = [pod for pod in pods if _is_fit(pod, goal)]
     for has_begun in (_is_swapping_for, _is_engaged_for, _has_tried):
@@ -63,10 +63,10 @@ def elect_prover(fleet: Fleet, goal: Goal, ordered: Iterable[Pod]) -> PodView | 
     return next(staged, free[0]).view
 
 
-def _may_swap_unseen(pod: Pod, fleet: Fleet, goal: Goal) -> bool:
+def may_swap_unseen(pod: Pod, fleet: Fleet, revision: str) -> bool:
     """Its agent fell silent in the middle: until its own deadline it may still be proving."""
     silent_since = pod.memory.silent_since
-    if silent_since is None or pod.memory.engaged_for != goal.target.ref.revision:
+    if silent_since is None or pod.memory.engaged_for != revision:
         return False
     return fleet.now < silent_since + fleet.spec.pod_deadline_seconds
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from weightrollout.api.spec import Metadata, Weights
-from weightrollout.rollout.fleet import Ref, Revision, Verdict
+from weightrollout.rollout.fleet import Ref, Retry, Revision, Verdict
 
 SCHEMA: Final = 1
 BASELINE: Final = Ref("baseline", "default")
@@ -34,6 +34,22 @@ def said_metadata(ref: Ref) -> str:
 def metadata_of(said: str) -> Metadata:
     """Any other word than Ignore is the stricter one."""
     return Metadata.IGNORE if said == Metadata.IGNORE else Metadata.REQUIRE
+
+
+def said_retry(retry: Retry | None) -> str:
+    """As it is kept beside the revision; "" for none."""
+    if retry is None:
+        return ""
+    return json.dumps({"id": retry.id, "tries": retry.tries, "after": retry.after}, sort_keys=True)
+
+
+def retry_of(said: str) -> Retry | None:
+    """None also where it was spoilt: then old failures count again, which is only slower."""
+    try:
+        found = json.loads(said)
+        return Retry(str(found["id"]), int(found["tries"]), int(found["after"]))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
 
 
 def revision_name(rollout: str, weights: Weights) -> str:

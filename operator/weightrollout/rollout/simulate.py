@@ -82,6 +82,7 @@ class ToyWorld:
     memory: Memory = field(default_factory=Memory)
     revisions: tuple[Revision, ...] = ()
     published: Ref | None = None
+    action: str = ""  # the annotation, see verbs.py
     refused: set[Doing] = field(default_factory=set)  # calls that fail for now
     failures: dict[tuple[Doing, str], ActionFailure] = field(default_factory=dict)
     work: set[Work] = field(default_factory=set)
@@ -105,6 +106,7 @@ class ToyWorld:
             failures=tuple(self.failures.values()),
             published=self.published,
             memory=self.memory,
+            action=self.action,
         )
 
     def one_pass(self) -> Plan:
@@ -217,9 +219,11 @@ class ToyWorld:
     def _record(self, action: RecordRevision) -> None:
         others = [each for each in self.revisions if each.ref.revision != action.ref.revision]
         old = find(self.revisions, action.ref.revision)
-        verdict = action.verdict or (old.verdict if old else None)
+        again = old is not None and action.retry != old.retry
+        verdict = action.verdict or (old.verdict if old and not again else None)
         new = Revision(
-            action.ref, action.number, action.digest_given, verdict, action.reason, action.message
+            *(action.ref, action.number, action.digest_given, verdict),
+            *(action.reason, action.message, action.retry),
         )
         self.revisions = (*others, new)
 

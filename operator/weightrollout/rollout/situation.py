@@ -7,7 +7,8 @@ from weightrollout.api.spec import Mode
 from weightrollout.rollout.classify import Pod, PodState, attempts_used_up, serves
 from weightrollout.rollout.fleet import Fleet, PodView, Ref
 from weightrollout.rollout.refusal import Refusal
-from weightrollout.rollout.revisions import BASELINE
+from weightrollout.rollout.revisions import BASELINE, find
+from weightrollout.rollout.steps import Canary
 from weightrollout.rollout.target import Goal
 
 #: No pod is swapped a million times; more digits would leave the wire's 32 bits.
@@ -21,6 +22,7 @@ class Situation:
     pods: tuple[Pod, ...]  # the base, in planner order
     proven: frozenset[str]  # digests
     prover: PodView | None  # the pod that may load an unproven target
+    canary: Canary
     halted: Refusal | None = None  # a rollback that failed: no serving pod starts any more
 
     @property
@@ -51,7 +53,7 @@ def wanted_by(pod: Pod, situation: Situation) -> Ref | None:
     if pod.state is PodState.FAILED:
         differs = situation.fallback != goal.target.ref
         return rescue if is_stranded(pod) and differs else None
-    if is_stranded(pod) and goal.stable is not None and _gets_stable(pod, situation):
+    if is_stranded(pod) and _gets_stable(pod, situation):
         return rescue
     return goal.target.ref
 
@@ -74,7 +76,17 @@ def may_load_target(pod: Pod, situation: Situation) -> bool:
     )
 
 
+def has_place(pod: Pod, situation: Situation) -> bool:
+    """The canary's step lets it hold the target."""
+    places = situation.canary.places
+    return places is None or pod.uid in places
+
+
 def _gets_stable(pod: Pod, situation: Situation) -> bool:
+    if not has_place(pod, situation):
+        return True
+    if situation.goal.stable is None:
+        return False
     return _must_not_prove(pod, situation) or _is_promised(pod, situation.fallback)
 
 
@@ -103,15 +115,23 @@ def attempt_of(txn: str) -> int:
     return int(last) if believable else 0
 
 
-def next_attempt(pod: Pod) -> int:
+def newest_attempt(pod: Pod) -> int:
+    last = pod.finished
+    return max(last.attempt if last is not None else 0, attempt_of(pod.view.put_in_txn))
+
+
+def next_attempt(pod: Pod, situation: Situation) -> int:
     """One more than any that this pod has finished, whatever the weights were.
 
     A number that started again for each revision would name a swap of a -> b -> a -> b twice, and
-    the agent would answer the second one with the first one's outcome.
+    the agent would answer the second one with the first one's outcome. And more than any before a
+    person asked for the revision again, so that old failures can be told from new ones.
     """
-    last = pod.finished
-    return max(last.attempt if last is not None else 0, attempt_of(pod.view.put_in_txn)) + 1
+    before = max((each.tried_after for each in situation.fleet.revisions), default=0)
+    return max(newest_attempt(pod), before) + 1
 
 
 def retries_left(pod: Pod, want: Ref, situation: Situation) -> bool:
-    return not attempts_used_up(pod.agent, want.digest, situation.fleet.spec.repair.retries)
+    known = find(situation.fleet.revisions, want.revision)
+    tries = known.tries if known is not None else 1
+    return not attempts_used_up(pod.agent, want.digest, situation.fleet.spec.repair.retries, tries)

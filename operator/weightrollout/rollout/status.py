@@ -44,6 +44,7 @@ class Outlook:
 def status_of(outlook: Outlook) -> WeightRolloutStatus:
     situation, fleet = outlook.situation, outlook.situation.fleet
     goal = situation.goal
+    desired = goal.queued or goal.desired
     phase = phase_of(situation)
     counts = _counts(situation.pods)
     return WeightRolloutStatus(
@@ -51,9 +52,10 @@ def status_of(outlook: Outlook) -> WeightRolloutStatus:
         epoch=fleet.epoch,
         phase=phase,
         message=message_of(situation, phase, outlook.hold),
-        desired=_weights_ref(goal.desired.ref) if goal.desired else None,
+        desired=_weights_ref(desired.ref) if desired else None,
         target=_weights_ref(goal.target.ref),
         stable=_weights_ref(outlook.stable.ref) if outlook.stable else None,
+        step=situation.canary.status,
         updated=f"{counts.updated}/{counts.selected}",
         pods=counts,
         staging=_staging(situation.pods),
@@ -61,6 +63,7 @@ def status_of(outlook: Outlook) -> WeightRolloutStatus:
         hold=outlook.hold,
         pause_millis=_pauses(situation),
         failures=_failures(situation),
+        last_action=situation.canary.answer,
         conditions=conditions_of(situation, phase, outlook.stable),
     )
 

@@ -1,15 +1,16 @@
 """What the fleet is meant to serve: desired (the spec), target (what we converge on), stable.
 
-Target differs from desired after a rejection, and while the spec is refused. All three come from
+Target differs from desired after a rejection, and while the spec is refused. With AfterComplete
+"desired" is the revision under way, and what the spec says by now is queued behind it. All three come from
 the history of revisions; status and the fleet ConfigMap only break ties, so a lost status costs
 nothing. Where the history was lost, the ConfigMap alone says what to go back to.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weightrollout.api.names import MAX_NAME_LENGTH
 from weightrollout.api.reasons import HoldGate, HoldReason, RejectReason
-from weightrollout.api.spec import OnFailure
+from weightrollout.api.spec import OnFailure, Supersede
 from weightrollout.rollout.fleet import Fleet, Ref, Revision, Verdict
 from weightrollout.rollout.refusal import Refusal
 from weightrollout.rollout.revisions import BASELINE, find, highest, newest_verified, revision_name
@@ -22,6 +23,7 @@ class Goal:
     stable: Revision | None  # None: no revision was verified by the whole fleet yet
     recorded: bool  # desired is in the history with the newest number, or is absent
     refusal: Refusal | None = None  # the spec is refused: nothing new starts
+    queued: Revision | None = None  # what the spec says by now, where it waits for its turn
     conflict: str = ""  # message of VersionReused, where it is not in the history yet
 
     @property
@@ -48,7 +50,8 @@ class Goal:
 BASELINE_REVISION = Revision(BASELINE, number=0, digest_given=False, verdict=Verdict.VERIFIED)
 
 
-def choose_goal(fleet: Fleet) -> Goal:
+def choose_goal(fleet: Fleet, *, give_way: bool = False) -> Goal:
+    """`give_way`: what is under way has ended as far as it can, and the queue goes on."""
     stable = _stable(fleet)
     fallback = stable or BASELINE_REVISION
     if len(fleet.name) > MAX_NAME_LENGTH:
@@ -56,12 +59,17 @@ def choose_goal(fleet: Fleet) -> Goal:
     desired = _desired(fleet)
     if desired is None:
         return Goal(None, fallback, stable, True)
+    running = None if give_way else _running(fleet, desired)
+    if running is not None:
+        return Goal(running, running, stable, True, queued=desired)
     known = find(fleet.revisions, desired.ref.revision) == desired
     conflict = _version_conflict(desired, fleet.revisions)
     if conflict or desired.reason == RejectReason.VERSION_REUSED:
         refusal = Refusal(HoldGate.SPEC, HoldReason.VERSION_REUSED, conflict or desired.message)
-        return Goal(desired, _kept(fleet) or fallback, stable, True, refusal, conflict)
-    if desired.verdict is Verdict.REJECTED and fleet.spec.on_failure is OnFailure.ROLLBACK:
+        return Goal(*(desired, _kept(fleet) or fallback, stable, True, refusal), conflict=conflict)
+    aborted = desired.reason == RejectReason.ABORTED  # a person said so, whatever onFailure is
+    goes_back = aborted or fleet.spec.on_failure is OnFailure.ROLLBACK
+    if desired.verdict is Verdict.REJECTED and goes_back:
         return Goal(desired, fallback, stable, known)
     return Goal(desired, desired, stable, known)
 
@@ -87,9 +95,21 @@ def _desired(fleet: Fleet) -> Revision | None:
     if known.number == newest or known.verdict is Verdict.REJECTED:
         return known
     # An old content comes back: it is the newest again, as in a StatefulSet's history.
-    return Revision(
-        known.ref, newest + 1, known.digest_given, known.verdict, known.reason, known.message
-    )
+    return replace(known, number=newest + 1)
+
+
+def _running(fleet: Fleet, desired: Revision) -> Revision | None:
+    """With AfterComplete: the revision that is under way, and has neither ended nor been rejected.
+
+    It follows from status.target and the history; where either was lost, the newest begins at once.
+    """
+    target = fleet.status.target
+    if target is None or fleet.spec.strategy.supersede is Supersede.IMMEDIATE:
+        return None
+    known = find(fleet.revisions, target.revision)
+    if known is None or known.ref.revision == desired.ref.revision or known.verdict is not None:
+        return None
+    return known if known.number == highest(fleet.revisions) else None
 
 
 def _stable(fleet: Fleet) -> Revision | None:

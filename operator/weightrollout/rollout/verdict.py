@@ -9,13 +9,15 @@ from weightrollout.api.quantity import limit
 from weightrollout.api.reasons import RejectReason
 from weightrollout.api.swap import FailureClass, Outcome
 from weightrollout.rollout.actions import RecordRevision
-from weightrollout.rollout.classify import Pod, PodState, refused_at_reserve
-from weightrollout.rollout.fleet import AgentFault, Ref, Revision, Verdict
+from weightrollout.rollout.classify import Pod, PodState, never_ran, refused_at_reserve
+from weightrollout.rollout.fleet import Ref, Retry, Revision, Verdict
+from weightrollout.rollout.memory import RETRIED
 from weightrollout.rollout.podstep import put_in_step
 from weightrollout.rollout.proof import proven_digests
-from weightrollout.rollout.situation import Situation
+from weightrollout.rollout.situation import Situation, newest_attempt
 from weightrollout.rollout.staging import scouted
 from weightrollout.rollout.target import bound_digest, reused_message, short
+from weightrollout.rollout.verbs import VerbName
 
 
 def next_record(situation: Situation, *, deadline_passed: bool) -> RecordRevision | None:
@@ -28,6 +30,9 @@ def next_record(situation: Situation, *, deadline_passed: bool) -> RecordRevisio
         again = "comes back as" if desired.verdict is not None else "is"
         message = f"version {desired.ref.version} {again} revision {desired.number}"
         return _record(desired, desired.verdict, "NewRevision", message)
+    asked = _asked_for(desired, situation)
+    if asked is not None:
+        return asked
     if not goal.on_target_content:
         return None
     found = scouted(situation)
@@ -36,10 +41,27 @@ def next_record(situation: Situation, *, deadline_passed: bool) -> RecordRevisio
     rejection = _rejection(desired, situation, deadline_passed=deadline_passed)
     if rejection is not None:
         return _record(desired, Verdict.REJECTED, *rejection)
-    if desired.verdict is None and desired.ref.digest is not None and is_settled(situation):
+    verified = desired.ref.digest is not None and situation.canary.over and is_settled(situation)
+    if desired.verdict is None and verified:
         message = f"all {len(situation.pods)} pods serve {desired.ref.version}"
         return _record(desired, Verdict.VERIFIED, "AllPodsVerified", message)
     return None
+
+
+def _asked_for(desired: Revision, situation: Situation) -> RecordRevision | None:
+    """What a person asked for. It is answered once the history says it, so that it is never lost."""
+    verb = situation.canary.asks
+    if verb is None:
+        return None
+    version = desired.ref.version
+    if verb.name is VerbName.ABORT:
+        message = f"{version} was aborted by a person"
+        return _record(desired, Verdict.REJECTED, RejectReason.ABORTED, message)
+    attempts = (newest_attempt(pod) for pod in situation.pods)
+    after = max(attempts, default=0)
+    retry = Retry(verb.id, desired.tries + 1, max(after, desired.tried_after))
+    message = f"{version} is tried again, because a person asked"
+    return _record(replace(desired, retry=retry), None, RETRIED, message)
 
 
 def is_converged(situation: Situation) -> bool:
@@ -57,9 +79,15 @@ def is_settled(situation: Situation) -> bool:
     )
 
 
-def never_ran(pod: Pod) -> bool:
-    """A pod that waits for a node or an image converges before it gets traffic."""
-    return pod.view.agent is AgentFault.STARTING and not pod.view.running
+def gives_way(situation: Situation) -> bool:
+    """With AfterComplete: what is left of the rollout under way, nobody can move. A pod whose agent is
+    silent must not keep the newest version from all others."""
+    movable = (PodState.OUTDATED, PodState.JOINING, PodState.POISONED)
+    if not situation.canary.over or any(pod.engaged for pod in situation.pods):
+        return False
+    if any(pod.state in movable and not never_ran(pod) for pod in situation.pods):
+        return False
+    return not is_converged(situation)
 
 
 def too_many_failed(situation: Situation) -> tuple[Pod, ...]:
@@ -89,9 +117,12 @@ def _rejection(
     if stable is not None and stable.ref.revision == desired.ref.revision:
         return None
     for pod in situation.pods:
-        refuted = _refuted_by(pod, desired.ref, situation)
+        refuted = _refuted_by(pod, desired, situation)
         if refuted is not None:
             return refuted
+    measured = situation.canary.verdict.rejection
+    if measured is not None:
+        return measured
     failed = [pod for pod in situation.pods if pod.state is PodState.FAILED]
     if failed and desired.ref.digest not in situation.proven:
         message = f"{failed[0].name} could not load it and no pod ever has{_cause(failed[0], desired, situation)}"
@@ -110,10 +141,11 @@ def _rejection(
     return None
 
 
-def _refuted_by(pod: Pod, ref: Ref, situation: Situation) -> tuple[str, str] | None:
+def _refuted_by(pod: Pod, desired: Revision, situation: Situation) -> tuple[str, str] | None:
     """A check of the weights themselves failed on this pod and no other has passed it."""
+    ref = desired.ref
     refuted = (
-        _refuted_by_swap(pod, ref)
+        _refuted_by_swap(pod, desired)
         or _refuted_by_staging(pod, ref)
         or _refuted_at_reserve(pod, ref, situation)
     )
@@ -122,11 +154,12 @@ def _refuted_by(pod: Pod, ref: Ref, situation: Situation) -> tuple[str, str] | N
     return refuted
 
 
-def _refuted_by_swap(pod: Pod, ref: Ref) -> tuple[str, str] | None:
+def _refuted_by_swap(pod: Pod, desired: Revision) -> tuple[str, str] | None:
     last = pod.finished
     if (
         last is not None
-        and last.weights.revision == ref.revision
+        and last.weights.revision == desired.ref.revision
+        and last.attempt > desired.tried_after
         and last.failure_class is FailureClass.WEIGHTS
         and last.outcome is not Outcome.COMMITTED
     ):
@@ -162,5 +195,6 @@ def _record(
     revision: Revision, verdict: Verdict | None, reason: str, message: str
 ) -> RecordRevision:
     return RecordRevision(
-        revision.ref, revision.number, revision.digest_given, verdict, reason, message
+        *(revision.ref, revision.number, revision.digest_given, verdict, reason, message),
+        retry=revision.retry,
     )

@@ -14,6 +14,8 @@ def wake_at(situation: Situation, progress: Progress, *, clock_runs: bool) -> fl
     now = situation.fleet.now
     times = [time for pod in situation.pods for time in _times_of(pod, situation)]
     times += [failure.at + CALL_S for failure in situation.fleet.failures]
+    if situation.canary.verdict.wake_at is not None:
+        times.append(situation.canary.verdict.wake_at)
     if clock_runs:
         times.append(progress.deadline)
     return min((time for time in times if time > now), default=None)

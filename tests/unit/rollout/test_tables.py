@@ -213,7 +213,7 @@ def test_gates_are_asked_in_this_order() -> None:
 
 def test_hold_reports_the_gates_in_this_order() -> None:
     order = [
-        *("Spec", "Verdict", "Mode", "Pods", "Environment", "BackOff", "Leaving"),
+        *("Spec", "Verdict", "Mode", "Step", "Pods", "Environment", "BackOff", "Leaving"),
         *("Budget", "Soak", "Proof", "Staging", "Ready", "Failed", "Agent"),
     ]
     assert list(HoldGate) == order

@@ -11,7 +11,7 @@ from weightrollout.kube.revisions import (
     write_revision,
 )
 from weightrollout.rollout.actions import RecordRevision
-from weightrollout.rollout.revisions import said_metadata
+from weightrollout.rollout.revisions import said_metadata, said_retry
 
 
 async def record_revision(context: Context, action: RecordRevision) -> None:
@@ -26,9 +26,13 @@ async def record_revision(context: Context, action: RecordRevision) -> None:
     # No verdict in the action is no news: an older one stays, unless it was the verdict of a
     # WeightRollout that was deleted: its record is ours now, and says nothing about our pods.
     ours = read is not None and read.owner_uid in ("", context.owner.uid)
-    verdict = (action.verdict or "") or (read.verdict if read is not None and ours else "")
+    # A person who asks for a rejected one again takes its verdict back.
+    retry = said_retry(action.retry)
+    stays = read is not None and ours and read.retry == retry
+    verdict = (action.verdict or "") or (read.verdict if read is not None and stays else "")
     facts = Facts(
-        action.number, pinned, verdict, action.reason, action.message, rfc3339(world.clock.wall())
+        *(action.number, pinned, verdict, action.reason, action.message),
+        *(rfc3339(world.clock.wall()), retry),
     )
     context.guard()
     try:

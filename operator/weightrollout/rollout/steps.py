@@ -1,0 +1,224 @@
+"""How far a canary may go, and what it waits for.
+
+    level  = highest `updated` of the steps up to this one; all pods once every step is passed
+    places = which pods may hold the target: those that hold it or are on their way, and then the
+             first ones in order, until the level is full
+
+A step is a level, not an event: where a pod of the canary is gone another one takes its place, also
+in a pause, and where pods joined there may be room for more. A level never takes the target away
+from a pod. A pod without a place keeps what it serves, or loads stable when it serves nothing.
+
+Each kind of step is one function that looks at the fleet and says whether the step is passed, what
+it waits for, when time alone may change that, and whether the weights are refuted (`StepVerdict`).
+"""
+
+from dataclasses import dataclass, replace
+
+from weightrollout.api.quantity import goal as count_of
+from weightrollout.api.reasons import HoldGate, HoldReason
+from weightrollout.api.spec import Pause, Step
+from weightrollout.api.status import LastAction, StepStatus
+from weightrollout.rollout.classify import Pod, PodState, never_ran
+from weightrollout.rollout.fleet import Doing, Fleet, PodView
+from weightrollout.rollout.position import Position, position_of
+from weightrollout.rollout.proof import may_swap_unseen
+from weightrollout.rollout.refusal import Refusal
+from weightrollout.rollout.target import Goal
+from weightrollout.rollout.verbs import Verb, hear
+
+
+@dataclass(frozen=True, slots=True)
+class StepVerdict:
+    """What one step says in this pass."""
+
+    passed: bool = False
+    hold: Refusal | None = None  # what the rollout as a whole waits for
+    wake_at: float | None = None  # Fleet.now seconds at which time alone changes it
+    rejection: tuple[str, str] | None = None  # reason and message: the weights are refuted
+
+
+@dataclass(frozen=True, slots=True)
+class Canary:
+    """Where the canary stands after this observation."""
+
+    position: Position | None  # None: the target goes through no steps
+    since_s: float  # Fleet.now at which its step began
+    answer: LastAction | None  # for status.lastAction
+    asks: Verb | None  # abort or retry that the history must say first
+    verdict: StepVerdict = StepVerdict()
+    idle: bool = False  # no pod serves the target, so its clock does not run
+    places: frozenset[str] | None = None  # uids of pods that may hold the target; None: all may
+
+    @property
+    def over(self) -> bool:
+        return self.position is None or self.position.over
+
+    @property
+    def key(self) -> str:
+        at = self.position
+        return f"{at.hash}/{at.index}" if at is not None else ""
+
+    @property
+    def status(self) -> StepStatus | None:
+        at = self.position
+        if at is None:
+            return None
+        return StepStatus(index=at.index, of=at.of, hash=at.hash, since=at.since)
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a step looks at."""
+
+    fleet: Fleet
+    goal: Goal
+    pods: tuple[Pod, ...]
+    position: Position
+    since_s: float  # Fleet.now
+    level: int  # most pods that may hold the target
+    holding: int  # pods that hold it
+    reached: int  # pods that hold it, are in service and have soaked
+
+    @property
+    def is_full(self) -> bool:
+        """The level is reached by pods that answer. Without a pod nothing is: no vacuous truth."""
+        able = sum(not never_ran(pod) for pod in self.pods)
+        return able > 0 and self.reached >= min(self.level, able)
+
+    @property
+    def is_idle(self) -> bool:
+        return self.level > 0 and self.holding == 0
+
+    @property
+    def name(self) -> str:
+        return f"step {self.position.index + 1} of {self.position.of}"
+
+
+def canary_of(fleet: Fleet, goal: Goal, pods: tuple[Pod, ...], prover: PodView | None) -> Canary:
+    """Hear the verb, pass what is passed, and give out the places."""
+    heard = hear(fleet, goal, position_of(fleet, goal))
+    if heard.position is None:
+        return Canary(None, fleet.now, heard.answer, heard.asks)
+    sight = _begun(_sight(fleet, goal, pods, heard.position))
+    verdict = StepVerdict()
+    while not sight.position.over:
+        verdict = _ask(fleet.spec.strategy.steps[sight.position.index], sight)
+        if not verdict.passed:
+            break
+        passed = replace(sight.position, index=sight.position.index + 1, since=fleet.wall)
+        sight, verdict = _sight(fleet, goal, pods, passed), StepVerdict()
+    places = None if sight.position.over else _places(sight, prover)
+    return Canary(
+        *(sight.position, sight.since_s, heard.answer, heard.asks),
+        *(verdict, sight.is_idle, places),
+    )
+
+
+def _begun(sight: Sight) -> Sight:
+    """Since when it is at this step. The clock of a new leader starts again, and so does one beside
+    which no pod served the target: a pause without a canary proves nothing."""
+    was, at = sight.fleet.memory, sight.position
+    if not at.known or was.step_key != f"{at.hash}/{at.index}":
+        return replace(sight, position=replace(at, since=sight.fleet.wall))
+    if sight.is_idle:
+        return sight
+    if was.step_idle:
+        return replace(sight, position=replace(at, since=sight.fleet.wall))
+    return replace(sight, since_s=was.step_since)
+
+
+def _ask(step: Step, sight: Sight) -> StepVerdict:
+    if step.pause is not None:
+        return _pause(step.pause, sight)
+    return StepVerdict(passed=sight.is_full)
+
+
+def _pause(pause: Pause, sight: Sight) -> StepVerdict:
+    if not sight.is_full:
+        return StepVerdict()  # the pods say what they wait for
+    promote = f"kubectl weightrollout promote {sight.fleet.name}"
+    serve = f"{sight.reached} of {len(sight.pods)} pods serve {sight.goal.target.ref.version}"
+    if pause.duration_seconds is None:
+        message = f"waiting at {sight.name} ({serve}): {promote}"
+        return StepVerdict(hold=Refusal(HoldGate.STEP, HoldReason.STEP_PAUSED, message))
+    end = sight.since_s + pause.duration_seconds
+    if sight.fleet.now >= end:
+        return StepVerdict(passed=True)
+    message = (
+        f"{sight.name} pauses for {pause.duration_seconds} seconds since {sight.position.since}"
+        f" ({serve}); to go on now: {promote}"
+    )
+    return StepVerdict(hold=Refusal(HoldGate.STEP, HoldReason.STEP_TIMED, message), wake_at=end)
+
+
+def _sight(fleet: Fleet, goal: Goal, pods: tuple[Pod, ...], at: Position) -> Sight:
+    holding = [pod for pod in pods if pod.state is PodState.UPDATED]
+    reached = sum(pod.in_service and pod.soak_until is None for pod in holding)
+    level = _level(at, fleet, pods)
+    return Sight(fleet, goal, pods, at, fleet.now, level, len(holding), reached)
+
+
+def _level(at: Position, fleet: Fleet, pods: tuple[Pod, ...]) -> int:
+    steps = fleet.spec.strategy.steps[: at.index + 1]
+    wanted = (count_of(step.updated, len(pods)) for step in steps if step.updated is not None)
+    return max(wanted, default=0)
+
+
+def _places(sight: Sight, prover: PodView | None) -> frozenset[str]:
+    fleet, goal, pods = sight.fleet, sight.goal, sight.pods
+    target = goal.target.ref.revision
+    holders = [pod for pod in pods if _holds(pod, target, fleet)]
+    promised = [pod for pod in pods if pod not in holders and _is_promised(pod, target)]
+    free = sorted(
+        (pod for pod in pods if _is_fit(pod, goal) and pod not in holders + promised),
+        key=lambda pod: (
+            prover is None or pod.uid != prover.uid,
+            not _has_tried(pod, goal),
+            _is_doubtful(pod),
+        ),
+    )
+    others = [*promised, *free][: max(0, sight.level - len(holders))]
+    return frozenset(pod.uid for pod in [*holders, *others])
+
+
+def _holds(pod: Pod, target: str, fleet: Fleet) -> bool:
+    """It holds the target, or nobody can stop it from holding it soon."""
+    if pod.state is PodState.UPDATED:
+        return True
+    if pod.running is not None:
+        return pod.running.weights.revision == target
+    if may_swap_unseen(pod, fleet, target):
+        return True
+    if pod.state is PodState.POISONED:
+        return pod.finished is not None and pod.finished.weights.revision == target
+    # Its agent is silent and Kubernetes still sends it requests: it serves what it served last.
+    put_in = pod.view.put_in_txn.split("/")
+    served = pod.memory.serving.partition("@")[0] or (put_in[1] if len(put_in) == 4 else "")
+    return pod.state is PodState.UNREACHABLE and pod.view.ready and served == target
+
+
+def _is_promised(pod: Pod, target: str) -> bool:
+    asked = (pod.work[doing] for doing in (Doing.RESERVE, Doing.SWAP) if doing in pod.work)
+    if any(revision in ("", target) for revision in asked):
+        return True
+    reserved = pod.agent.reserved_txn if pod.agent is not None else None
+    return reserved is not None and f"/{target}/" in reserved
+
+
+def _is_fit(pod: Pod, goal: Goal) -> bool:
+    if pod.agent is None or not pod.agent.engine.reachable or pod.agent.lacks(goal.target.ref):
+        return False
+    return pod.state in (PodState.OUTDATED, PodState.JOINING)
+
+
+def _has_tried(pod: Pod, goal: Goal) -> bool:
+    """Whoever began and failed goes on until its retries are used up: trouble must not wander."""
+    tried = pod.agent.attempts.get(goal.target.ref.digest or "") if pod.agent is not None else None
+    return tried is not None and tried.failure_class is not None
+
+
+def _is_doubtful(pod: Pod) -> bool:
+    """It cannot stage, or is out of service with weights it could serve: a poor witness."""
+    staging = pod.memory.staging
+    failing = staging is not None and staging.failure_class is not None
+    return failing or (pod.out and pod.state is PodState.OUTDATED)
