@@ -9,12 +9,12 @@ from google.protobuf import json_format
 from weightrollout.api.spec import WeightRolloutSpec
 from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.controller import agent_view, observe
-from weightrollout.controller.observe import InvalidSpec
 from weightrollout.controller.refused import refused_status
 from weightrollout.kube.configmaps import trim_stable
 from weightrollout.kube.pods import trim_pod
 from weightrollout.kube.podwrites import Ours, apply_body
 from weightrollout.kube.revisions import trim_revision
+from weightrollout.reading import InvalidSpec
 from weightrollout.rollout.fleet import AgentView, Fleet, PodView, Ref, Revision
 from weightrollout.rollout.plan import plan
 from weightrollout.wire.agent import agent_pb2 as pb
