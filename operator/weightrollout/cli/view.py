@@ -68,6 +68,23 @@ class StagingView:
 
 
 @dataclass(frozen=True, slots=True)
+class StepView:
+    index: int  # steps that are passed
+    of: int
+    since: str  # RFC 3339
+
+
+@dataclass(frozen=True, slots=True)
+class ActionView:
+    """The answer to the newest verb of a person."""
+
+    verb: str
+    outcome: str
+    message: str
+    time: str  # RFC 3339
+
+
+@dataclass(frozen=True, slots=True)
 class PodLine:
     name: str
     state: PodState
@@ -100,6 +117,8 @@ class View:
     hold: HoldView | None
     pause_millis: PausesView | None
     staging: StagingView | None
+    step: StepView | None
+    last_action: ActionView | None
     versions: tuple[VersionGroup, ...]
 
 
@@ -123,6 +142,8 @@ def view_of(rollout: Json, pods: Iterable[Pod]) -> View:
         hold=_hold(status.get("hold")),
         pause_millis=_pauses(status.get("pauseMillis")),
         staging=_staging(status.get("staging")),
+        step=_step(status.get("step")),
+        last_action=_action(status.get("lastAction")),
         versions=_groups(status, fleet),
     )
 
@@ -178,6 +199,16 @@ def _staging(said: Json | None) -> StagingView | None:
     if not said:
         return None
     return StagingView(said["bytes"], said["total"], said["pods"])
+
+
+def _step(said: Json | None) -> StepView | None:
+    return StepView(said["index"], said["of"], said.get("since", "")) if said else None
+
+
+def _action(said: Json | None) -> ActionView | None:
+    if not said:
+        return None
+    return ActionView(*(said.get(each, "") for each in ("verb", "outcome", "message", "time")))
 
 
 def _groups(status: Json, pods: list[Pod]) -> tuple[VersionGroup, ...]:
