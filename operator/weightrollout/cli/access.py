@@ -7,16 +7,39 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Final, NoReturn
 
 import typer
 
 from weightrollout.cli.exits import Exit
 from weightrollout.kube.client import Client
 from weightrollout.kube.errors import KubeError
-from weightrollout.kube.reader import connect_as_user
+from weightrollout.kube.reader import connect_as_user, read_rollouts
 
-NameArgument = Annotated[str, typer.Argument(help="Name of the WeightRollout.", metavar="NAME")]
+COMPLETION_S: Final = 3.0
+
+
+def _names(context: typer.Context, incomplete: str) -> list[str]:
+    """For completion: silent and quick, because a shell waits."""
+    asked = context.params
+
+    async def read() -> list[str]:
+        async with asyncio.timeout(COMPLETION_S):
+            async with connect_as_user(
+                *(asked.get(each) for each in ("kubeconfig", "context", "namespace"))
+            ) as client:
+                return [each["metadata"]["name"] for each in await read_rollouts(client)]
+
+    try:
+        return [name for name in asyncio.run(read()) if name.startswith(incomplete)]
+    except (KubeError, TimeoutError, OSError):
+        return []
+
+
+NameArgument = Annotated[
+    str,
+    typer.Argument(help="Name of the WeightRollout.", metavar="NAME", autocompletion=_names),
+]
 NamespaceOption = Annotated[
     str | None, typer.Option("--namespace", "-n", help="Default: the namespace of the context.")
 ]

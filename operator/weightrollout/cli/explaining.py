@@ -22,10 +22,10 @@ def screen_of(why: Why, now: datetime, paper: Paper) -> Text:
         for head, text in _answers(why, now)
         if text
     ]
-    rows = [wrapped(row, paper.width) for row in rows]
+    rows = [wrapped(row, paper.width, WIDE if row is not head else 3) for row in rows]
     if why.pods:
         rows += [Text(), _pods(why, paper)]
-    rules = [(Cell(name), Cell(value)) for name, value in why.policy.items()]
+    rules = [(Cell(each.field), Cell(each.value)) for each in why.policy]
     return Text("\n").join([*rows, Text(), table(("RULE", "VALUE"), rules, paper.width)])
 
 
@@ -44,13 +44,21 @@ def _answers(why: Why, now: datetime) -> list[tuple[str, str]]:
 
 
 def _pods(why: Why, paper: Paper) -> Text:
+    """What is wrong with them stands below, because it may be long."""
+    heads = ("STATE", "SERVE", "PODS", "NAMES")
     rows = [
         (
-            Cell(some_of(each.pods) if paper.width is not None else ", ".join(each.pods)),
             Cell(each.state),
             Cell(each.version or "base weights"),
-            Cell(": ".join(filter(None, (each.reason, each.message)))),
+            Cell(str(len(each.pods))),
+            Cell(some_of(each.pods) if paper.width is not None else ", ".join(each.pods)),
         )
         for each in why.pods
     ]
-    return table(("PODS", "STATE", "SERVE", "WHY"), rows, paper.width)
+    head, *lines = table(heads, rows, paper.width).split("\n")
+    shown = [head]
+    for each, line in zip(why.pods, lines, strict=True):
+        shown.append(line)
+        if said := ": ".join(filter(None, (each.reason, each.message))):
+            shown.append(wrapped(Text(f"{GAP}{said}", "yellow"), paper.width))
+    return Text("\n").join(shown)

@@ -227,7 +227,8 @@ def _checkpoints(live: Live, spec: WeightRolloutSpec) -> dict[str, Checkpoint]:
 
 def _toy(pod: Pod, refs: dict[str, Ref]) -> ToyPod:
     """As far as the pod's own labels tell. What an agent knows beyond that, only the operator is told."""
-    serving = refs.get(_revision(pod.swap_annotation)) if pod.version_label else None
+    alike = (each for each in refs.values() if each.version == pod.version_label)
+    serving = refs.get(_revision(pod.swap_annotation)) or next(alike, None)
     return ToyPod(
         name=pod.name,
         uid=pod.uid,

@@ -71,4 +71,4 @@ def screen_of(lines: Sequence[Line], now: datetime, *, namespaces: bool, width: 
         )
         for line in lines
     ]
-    return table(heads, rows, width)
+    return table(heads, rows, width, spare=("PAUSE", "FOR", "STEP", "VERSION"))

@@ -95,7 +95,7 @@ def screen_of(all_of_it: Sequence[Past], now: datetime, width: int | None) -> Te
         )
         for each in all_of_it
     ]
-    return table(heads, rows, width)
+    return table(heads, rows, width, spare=("DIGEST", "AGE", "PODS"))
 
 
 def _why(each: Past) -> str:

@@ -21,7 +21,7 @@ from weightrollout.cli.view import (
     VersionGroup,
     View,
 )
-from weightrollout.cli.words import age, pods, short, size, some_of
+from weightrollout.cli.words import age, pods, short, size
 
 GAP: Final = "   "
 FEW: Final = 20  # pods of one version that are shown one by one
@@ -79,7 +79,10 @@ def tree(view: View, now: datetime, paper: Paper) -> Text:
     rows = [wrapped(row, paper.width) for row in rows]
     if paper.width is not None and view.selected:
         rows.insert(1, Text(bar(view.updated, view.selected, paper), OUTCOME_STYLE[view.outcome]))
-    for row in _versions(view.versions, paper):
+    shown = list(_versions(view.versions, paper))
+    if len(shown) < len(view.versions) + sum(len(group.pods) for group in view.versions):
+        shown.append(Text("--all-pods names each pod", "dim"))
+    for row in shown:
         if paper.width is not None:
             row.truncate(paper.width, overflow="ellipsis")
         rows.append(row)
@@ -108,7 +111,7 @@ def bar(done: int, total: int, paper: Paper) -> str:
     """How far it is. Full only when it is."""
     glyphs = paper.glyphs
     full = BAR * done // total if total else 0
-    return glyphs.full * full + glyphs.empty * (BAR - full) + f" {done}/{total}"
+    return glyphs.full * full + glyphs.empty * (BAR - full)
 
 
 def _headline(view: View, glyphs: Glyphs) -> Text:
@@ -201,7 +204,7 @@ def _lines(group: VersionGroup, paper: Paper) -> Iterator[tuple[str, PodLine]]:
     for pod in group.pods:
         alike.setdefault((pod.state, pod.reason, pod.message), []).append(pod)
     for same in sorted(alike.values(), key=lambda same: (not same[0].reason, len(same))):
-        yield some_of([pod.name for pod in same], most=2), same[0]
+        yield (pods(len(same)) if len(same) > 1 else same[0].name), same[0]
 
 
 def _group(group: VersionGroup, joint: str) -> Text:

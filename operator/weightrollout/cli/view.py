@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from weightrollout.api.conditions import ConditionType
 from weightrollout.api.reasons import DegradedReason
+from weightrollout.cli.words import natural
 from weightrollout.kube.pods import Pod
 
 Json = Mapping[str, Any]
@@ -235,7 +236,7 @@ def _groups(status: Json, pods: list[Pod]) -> tuple[VersionGroup, ...]:
             roles=roles(version),
             pods=tuple(
                 lines.line(pod)
-                for pod in sorted(pods, key=lambda pod: pod.name)
+                for pod in sorted(pods, key=lambda pod: natural(pod.name))
                 if pod.version_label == version
             ),
         )

@@ -64,6 +64,12 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    field: str  # below spec
+    value: str  # defaults resolved, percentages counted
+
+
+@dataclass(frozen=True, slots=True)
 class Why:
     name: str
     namespace: str
@@ -76,7 +82,7 @@ class Why:
     next: str  # what the planner does then
     when: str  # as far as a time can be told
     pods: tuple[Kept, ...]
-    policy: dict[str, str]  # the rules that apply, defaults resolved
+    policy: tuple[Rule, ...]  # what applies
 
 
 def why_of(live: Live, spec: WeightRolloutSpec, ahead: Forecast, now: datetime) -> Why:
@@ -95,7 +101,7 @@ def why_of(live: Live, spec: WeightRolloutSpec, ahead: Forecast, now: datetime) 
         next=_next(view, ahead),
         when=_when(view, spec, status, now),
         pods=tuple(_kept(view)),
-        policy=dict(_policy(spec, ahead.pods)),
+        policy=tuple(Rule(field, value) for field, value in _policy(spec, ahead.pods)),
     )
 
 
@@ -104,6 +110,8 @@ def _ends(view: View) -> tuple[str, str]:
         if view.outcome is Outcome.STALLED:
             return YOU, ENDS[HoldGate.VERDICT][1].format(name=view.name)
         return "", ""
+    if view.hold.reason == HoldReason.BUDGET_USED_BY_UNREADY_PODS:
+        return CLUSTER, "these pods must be Ready again, or more may be out (maxUnavailable)"
     if view.hold.reason == HoldReason.STEP_TIMED:
         return (
             OPERATOR,
@@ -164,7 +172,7 @@ def _when(view: View, spec: WeightRolloutSpec, status: WeightRolloutStatus, now:
         HoldGate.READY,
     ):
         limit_s = duration(spec.progress_deadline_seconds)
-        return f"without progress for {limit_s} it is rejected (spec.progressDeadlineSeconds)"
+        return f"{limit_s} without progress end it (spec.progressDeadlineSeconds)"
     return ""
 
 

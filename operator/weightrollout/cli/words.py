@@ -1,5 +1,6 @@
 """How numbers, times and names look on every screen. Pure; the `now` is given."""
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -51,11 +52,17 @@ def moment(text: str) -> datetime | None:
 
 
 def duration(seconds: int) -> str:
-    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
-    if days:
-        return f"{days} d {hours % 24} h"
-    if hours:
-        return f"{hours} h {minutes % 60} min"
-    if minutes:
-        return f"{minutes} min {seconds % 60} s"
+    for unit, of, less, of_less in (
+        ("d", 86400, "h", 3600),
+        ("h", 3600, "min", 60),
+        ("min", 60, "s", 1),
+    ):
+        if seconds >= of:
+            rest = seconds % of // of_less
+            return f"{seconds // of} {unit}" + (f" {rest} {less}" if rest else "")
     return f"{seconds} s"
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """To sort by: chat-2 comes before chat-10."""
+    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", name)]
