@@ -47,9 +47,8 @@ PERCENT_OR_COUNT: Final = st.integers(1, 10_000) | st.integers(1, 100).map(lambd
 def specs() -> st.SearchStrategy[Json]:
     """Specs that keep the API server's rules."""
     found = wire_of(WeightRolloutSpec).filter(_version_is_free)
-    return (
-        found.map(_expecting_one_thing).map(_with_one_form_of_draft).map(_with_room_for_deadlines)
-    )
+    found = found.map(_expecting_one_thing).map(_with_one_form_of_draft)
+    return found.map(_with_steps_of_one_kind).map(_with_room_for_deadlines)
 
 
 def wild_specs() -> st.SearchStrategy[Json]:
@@ -156,6 +155,16 @@ def _expecting_one_thing(spec: Json) -> Json:
         asked["expect"] = {kind: REGEXES[len(value) % len(REGEXES)] if kind == "regex" else value}
         if kind == "tokenIds":
             asked["maxTokens"] = max(asked.get("maxTokens", 16), len(value))
+    return spec
+
+
+def _with_steps_of_one_kind(spec: Json) -> Json:
+    spec = copy.deepcopy(spec)
+    for step in spec.get("strategy", {}).get("steps", ()):
+        if "updated" in step:
+            step.pop("pause", None)
+        else:
+            step.setdefault("pause", {})
     return spec
 
 

@@ -22,6 +22,10 @@ def expecting(expect: Json) -> Json:
     return {"verify": {"prompts": [{"prompt": "2+2=", "maxTokens": 4, "expect": expect}]}}
 
 
+def canary(*steps: Json) -> Json:
+    return {"strategy": {"steps": list(steps)}}
+
+
 #: What is wrong with a spec, and which rule must say so: (path, number of the rule there).
 REFUSED: dict[str, tuple[Json, str, int]] = {
     "deadline shorter than drain and settling": (
@@ -120,6 +124,10 @@ REFUSED: dict[str, tuple[Json, str, int]] = {
     "pattern that refers back": (expecting({"regex": r"(4)\1"}), f"{PROMPT}.expect.regex", 0),
     "pattern that does not close": (expecting({"regex": "(4"}), f"{PROMPT}.expect.regex", 0),
     "more token ids than the answer has": (expecting({"tokenIds": [1] * 5}), PROMPT, 0),
+    "step of two kinds": (canary({"updated": 1, "pause": {}}), "spec.strategy.steps[]", 0),
+    "step of no kind": (canary({}), "spec.strategy.steps[]", 0),
+    "step at no pod": (canary({"updated": "0%"}), "spec.strategy.steps[].updated", 1),
+    "step in tenths": (canary({"updated": "0.5%"}), "spec.strategy.steps[].updated", 0),
     "fraction of a percent": (
         {"strategy": {"maxFailed": "0.5%"}},
         "spec.strategy.maxFailed",

@@ -244,7 +244,7 @@ MUTANTS: Final = (
         7,
         "a reservation for weights that are not wanted any more is given back",
         "rollout/podstep.py",
-        "if txn != txn_id(situation.fleet.uid, want.revision, pod.uid, next_attempt(pod)):",
+        "if txn != _txn(pod, want, situation):",
         "if False:",
         (
             f"{_TABLES}test_invariant_7_promise_for_weights_that_are_not_wanted_any_more_is_given_back",

@@ -3,6 +3,7 @@
 Each is written from the rule, not from the planner's code, so that both can be wrong only apart.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -45,6 +46,7 @@ class Watcher:
         self._joiners_get_what_is_proven(fleet, plan)
         self._one_pod_proves()
         self._mode_is_obeyed(fleet, plan)
+        self._step_is_a_level(plan)
         self._history_keeps_what_is_used(fleet, plan)
         self._counts_add_up(fleet, plan)
         return plan
@@ -150,6 +152,30 @@ class Watcher:
                 serves = self._serves_traffic(fleet, action.pod_uid)
                 assert not serves, f"Paused, and the serving {action.pod} is touched"
 
+    # No pod more begins the target than the step allows, whatever became of those before it.
+    def _step_is_a_level(self, plan: Plan) -> None:
+        step, target = plan.status.step, plan.status.target
+        if step is None or target is None or step.index >= step.of:
+            return
+        base = sum(not toy.terminating for toy in self.world.pods)
+        levels = [each.updated for each in self.world.spec.strategy.steps[: step.index + 1]]
+        allowed = max((_share(each, base) for each in levels if each is not None), default=0)
+        holding = {
+            toy.uid
+            for toy in self.world.pods
+            if toy.fault is None
+            and not toy.terminating
+            and (_is_busy_with(toy, target.revision) or _serves(toy, target.revision))
+        }
+        begun = {
+            action.pod_uid
+            for action in plan.actions
+            if isinstance(action, Reserve | SwapPod) and action.weights.revision == target.revision
+        }
+        if begun:
+            there = sorted(holding | begun)
+            assert len(there) <= allowed, f"step: {there} at the target, {allowed} allowed"
+
     # Stable, target, desired and what a pod serves are never pruned.
     def _history_keeps_what_is_used(self, fleet: Fleet, plan: Plan) -> None:
         pruned = {action.revision for action in plan.actions if isinstance(action, PruneRevision)}
@@ -210,6 +236,18 @@ class Watcher:
 
     def _toy(self, uid: str) -> ToyPod:
         return next(toy for toy in self.world.pods if toy.uid == uid)
+
+
+def _share(wanted: int | str, base: int) -> int:
+    if isinstance(wanted, int):
+        return wanted
+    return math.ceil(base * int(wanted.removesuffix("%")) / 100)
+
+
+def _serves(toy: ToyPod, revision: str) -> bool:
+    if toy.loaded is None or not toy.engine_up or toy.poisoned or toy.swapping:
+        return False
+    return toy.loaded.revision == revision
 
 
 def _is(loaded: Ref | None, version: str, digest: str | None) -> bool:

@@ -1,7 +1,9 @@
 """Run a world as a story: a log that a person can read, compared with a golden file."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from planning.invariants import Watcher
 from weightrollout.rollout.actions import Announce, Plan
@@ -19,6 +21,7 @@ class Story:
     def __post_init__(self) -> None:
         self.watcher = Watcher(self.world)
         self._head = ""
+        self._answered = ""
         self._steps = 0
 
     def say(self, text: str) -> None:
@@ -56,7 +59,13 @@ class Story:
             if status.hold
             else ""
         )
+        if status.step is not None:
+            head += f" step {status.step.index}/{status.step.of}"
         news = [_line(action) for action in plan.actions]
+        answer = status.last_action
+        if answer is not None and answer.id != self._answered:
+            self._answered = answer.id
+            news.insert(0, f"{answer.outcome:<14} {answer.id}: {answer.message}")
         if not news and head + hold == self._head:
             return
         self._head = head + hold
@@ -70,6 +79,14 @@ class Story:
 
     def text(self) -> str:
         return "\n".join(self.lines) + "\n"
+
+
+def compare(told: str, golden: Path) -> None:
+    """`UPDATE_GOLDEN=1` rewrites it."""
+    if os.environ.get("UPDATE_GOLDEN"):
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(told)
+    assert told == golden.read_text(), "run with UPDATE_GOLDEN=1 and review the difference"
 
 
 def _line(action: object) -> str:

@@ -25,7 +25,16 @@ from planning.worlds import (
     uri,
     weights,
 )
-from weightrollout.api.spec import Mode, OnFailure, Repair, Strategy, Swap, WeightRolloutSpec
+from weightrollout.api.spec import (
+    Mode,
+    OnFailure,
+    Repair,
+    Step,
+    Strategy,
+    Supersede,
+    Swap,
+    WeightRolloutSpec,
+)
 from weightrollout.api.status import Phase, WeightRolloutStatus
 from weightrollout.rollout.actions import Plan
 from weightrollout.rollout.fleet import AgentFault, Doing, Memory, Ref, Revision, Verdict
@@ -37,6 +46,15 @@ from weightrollout.rollout.toypod import COMMITTED
 VERSIONS = ("a", "b", "c")
 MAX_UNAVAILABLE: tuple[int | str, ...] = (1, 2, "25%", "60%")
 MAX_FAILED: tuple[int | str, ...] = (0, 1, "50%")
+CANARIES = tuple(
+    tuple(Step.model_validate(each) for each in steps)
+    for steps in (
+        [{"updated": 1}, {"pause": {}}],
+        [{"pause": {}}, {"updated": "30%"}, {"pause": {"durationSeconds": 20}}],
+        [{"updated": 2}, {"updated": "50%"}, {"pause": {"durationSeconds": 5}}],
+        [{"updated": "100%"}, {"pause": {}}],
+    )
+)
 AT_REST = (Phase.COMPLETE, Phase.ROLLED_BACK)
 
 
@@ -52,6 +70,8 @@ class Chaos:
             max_unavailable=random.choice(MAX_UNAVAILABLE),
             max_failed=random.choice(MAX_FAILED),
             soak_seconds=random.choice([0, 0, 7]),
+            supersede=random.choice(list(Supersede)),
+            steps=self._steps(),
         )
         spec = WeightRolloutSpec(
             weights=weights("b"),
@@ -72,7 +92,31 @@ class Chaos:
             self.world.revisions = (*self.world.revisions, *self._long_history())
         self.watcher = Watcher(self.world)
         self.gated = gated
+        self.verbs = 0
         self.born = len(pods)
+
+    def _steps(self) -> tuple[Step, ...]:
+        return self.random.choice([(), (), *CANARIES])
+
+    def _verb(self) -> str:
+        """Mostly one that a person could mean, sometimes one that is late or nonsense."""
+        random, status = self.random, self.world.status
+        refs = [ref for ref in (status.target, status.desired) if ref is not None]
+        revision = random.choice(refs).revision if refs else "chat-0"
+        index = status.step.index if status.step is not None else 0
+        self.verbs += 1
+        verb = random.choice(
+            [f"promote:{revision}:{index}", f"promote:{revision}", f"promote:{revision}:full"]
+            + [f"promote:{revision}:{index + 1}", "promote:chat-old", "promote"]
+            + [f"abort:{revision}", f"retry:{revision}"]
+        )
+        return f"{verb}@{random.choice([self.verbs, 1])}"
+
+    def promote(self) -> None:
+        status = self.world.status
+        assert status.target is not None
+        self.verbs += 1
+        self.world.action = f"promote:{status.target.revision}@end-{self.verbs}"
 
     def _checkpoint(self, version: str) -> Checkpoint:
         stage = self.random.choice([None, None, None, NO_STORE, TRUNCATED])
@@ -91,7 +135,14 @@ class Chaos:
     def trouble(self) -> None:
         world, random = self.world, self.random
         pod = random.choice(world.pods) if world.pods else None
-        match random.randrange(12):
+        match random.randrange(15):
+            case 12:
+                world.action = self._verb()
+            case 13:
+                world.action = self._verb()
+            case 14:
+                strategy = world.spec.strategy
+                world.change_spec(strategy=strategy.model_copy(update={"steps": self._steps()}))
             case 0:
                 world.change_spec(weights=weights(random.choice(VERSIONS)))
             case 1:
@@ -156,6 +207,8 @@ def test_no_invariant_breaks_and_trouble_that_ends_ends_in_complete(seed: int) -
         planned = chaos.watcher.one_pass()
         if planned.status.phase is Phase.COMPLETE:
             return
+        if planned.status.phase is Phase.PAUSED:
+            chaos.promote()
         world.advance()
     raise AssertionError(f"it never ended: {planned.status.model_dump_json(indent=1)}")
 

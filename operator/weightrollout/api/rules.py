@@ -58,14 +58,6 @@ INT_OR_PERCENT: Final = Rule(
     message="must be a whole number of pods, such as 2, or a percentage from 0% to 100%, such as 25%",
 )
 
-#: Between neighbours that say it in the same unit; a number and a percentage cannot be compared here.
-_NEVER_FALLS: Final = (
-    "self.filter(each, has(each.updated) && type(each.updated) == int)"
-    ".map(each, int(each.updated)).isSorted()"
-    " && self.filter(each, has(each.updated) && type(each.updated) == string)"
-    ".map(each, int(string(each.updated).replace('%', ''))).isSorted()"
-)
-
 _URI: Final = Rule(
     rule=f"self.matches({_quoted(URI_PATTERN)})",
     message="this release reads file:/// only: give the folder as the agents see it, such"
@@ -150,13 +142,6 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
         ),
     ),
     "spec.strategy.maxFailed": (INT_OR_PERCENT,),
-    "spec.strategy.steps": (
-        Rule(
-            rule=_NEVER_FALLS,
-            message="updated may not be less than in an earlier step, because a pod never goes back"
-            " for a step: write rising numbers, such as 1, 10%, 50%",
-        ),
-    ),
     "spec.strategy.steps[]": (
         Rule(
             rule="[has(self.updated), has(self.pause)].filter(given, given).size() == 1",

@@ -187,7 +187,8 @@ class Step(ApiModel):
     updated: IntOrPercent | None = Field(
         default=None,
         description="Pods that serve the new version before the next step begins, and the most "
-        "that may; a percentage rounds up. Never less than in an earlier step.",
+        "that may; a percentage rounds up. One that is lower than an earlier one changes nothing: no "
+        "pod goes back for a step.",
     )
     pause: Pause | None = Field(
         default=None, description="Wait: {} for a person, {durationSeconds: 300} for a time."

@@ -28,7 +28,7 @@ def _sentence(situation: Situation, phase: Phase, hold: Hold | None) -> str:
                 else f"{version} is verified; no pods now"
             )
         case Phase.ROLLED_BACK:
-            return f"{_rejection(situation)}; the fleet serves {version}: publish a new version"
+            return f"{_rejection(situation)}; the fleet serves {version}: {_way_on(situation)}"
         case Phase.ROLLING_BACK:
             return f"{_rejection(situation)}; going back: {numbers}{_doing(situation, hold)}"
         case Phase.FAILED if goal.rejected and goal.refusal is None and situation.halted is None:
@@ -46,6 +46,13 @@ def _rejection(situation: Situation) -> str:
     if desired.reason == RejectReason.ABORTED:
         return f"{desired.ref.version} was aborted"
     return f"{desired.ref.version} was rejected ({desired.reason}: {desired.message})"
+
+
+def _way_on(situation: Situation) -> str:
+    desired = situation.goal.desired
+    if desired is None or desired.reason != RejectReason.ABORTED:
+        return "publish a new version"
+    return f"publish a new version, or kubectl weightrollout retry {situation.fleet.name}"
 
 
 def _doing(situation: Situation, hold: Hold | None) -> str:

@@ -76,18 +76,14 @@ class Sight:
     position: Position
     since_s: float  # Fleet.now
     level: int  # most pods that may hold the target
-    holding: int  # pods that hold it
     reached: int  # pods that hold it, are in service and have soaked
+    is_idle: bool  # there is no canary, or the first one after that does not answer yet
 
     @property
     def is_full(self) -> bool:
         """The level is reached by pods that answer. Without a pod nothing is: no vacuous truth."""
         able = sum(not never_ran(pod) for pod in self.pods)
         return able > 0 and self.reached >= min(self.level, able)
-
-    @property
-    def is_idle(self) -> bool:
-        return self.level > 0 and self.holding == 0
 
     @property
     def name(self) -> str:
@@ -155,7 +151,8 @@ def _sight(fleet: Fleet, goal: Goal, pods: tuple[Pod, ...], at: Position) -> Sig
     holding = [pod for pod in pods if pod.state is PodState.UPDATED]
     reached = sum(pod.in_service and pod.soak_until is None for pod in holding)
     level = _level(at, fleet, pods)
-    return Sight(fleet, goal, pods, at, fleet.now, level, len(holding), reached)
+    idle = level > 0 and not (reached if fleet.memory.step_idle else holding)
+    return Sight(fleet, goal, pods, at, fleet.now, level, reached, idle)
 
 
 def _level(at: Position, fleet: Fleet, pods: tuple[Pod, ...]) -> int:

@@ -99,7 +99,7 @@ def _desired(fleet: Fleet) -> Revision | None:
 
 
 def _running(fleet: Fleet, desired: Revision) -> Revision | None:
-    """With AfterComplete: the revision that is under way, and has neither ended nor been rejected.
+    """With AfterComplete: the revision that is under way, until it is stable or rejected.
 
     It follows from status.target and the history; where either was lost, the newest begins at once.
     """
@@ -107,7 +107,11 @@ def _running(fleet: Fleet, desired: Revision) -> Revision | None:
     if target is None or fleet.spec.strategy.supersede is Supersede.IMMEDIATE:
         return None
     known = find(fleet.revisions, target.revision)
-    if known is None or known.ref.revision == desired.ref.revision or known.verdict is not None:
+    if known is None or known.ref.revision == desired.ref.revision:
+        return None
+    stable = fleet.status.stable
+    ended = stable is not None and stable.revision == known.ref.revision
+    if ended or known.verdict is Verdict.REJECTED:
         return None
     return known if known.number == highest(fleet.revisions) else None
 

@@ -4,14 +4,13 @@
 invariants and its ending must hold.
 """
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from planning.stories import Story
+from planning.stories import Story, compare
 from planning.worlds import (
     CRASHED,
     METADATA_DIFFERS,
@@ -631,11 +630,7 @@ STORIES: dict[str, Tell] = {
 
 @pytest.mark.parametrize("name", STORIES)
 def test_story_reads_as_its_golden_log(name: str) -> None:
-    told = STORIES[name](first).text()
-    golden = FOLDER / f"{name}.story"
-    if os.environ.get("UPDATE_GOLDEN"):
-        golden.write_text(told)
-    assert told == golden.read_text(), "run with UPDATE_GOLDEN=1 and review the difference"
+    compare(STORIES[name](first).text(), FOLDER / f"{name}.story")
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -1,0 +1,26 @@
+     0 s  Progressing 0/4 available 4 step 0/2
+          RecordRevision NewRevision: version b is revision 2
+          event          RolloutStarted: version b is desired
+     0 s  Progressing 0/4 available 4 step 0/2
+          Stage          Scout: chat-0 reads b from file:///models/b/
+     2 s  Progressing 0/4 available 4 step 0/2
+          RecordRevision DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
+          event          DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
+     2 s  Progressing 0/4 available 4 step 0/2
+          Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
+          Stage          NotStaged: chat-1 reads b sha256:bbbbbbbb..
+     2 s  Progressing 0/4 available 3 step 0/2
+     4 s  Progressing 0/4 available 3 step 0/2
+          Stage          NotStaged: chat-2 reads b sha256:bbbbbbbb..
+     5 s  Progressing 0/4 available 3 step 0/2
+          SwapPod        Settled: chat-0 swaps to b: out of its endpoints and settled
+     6 s  Progressing 0/4 available 3 step 0/2
+          Stage          NotStaged: chat-3 reads b sha256:bbbbbbbb..
+     6 s  Progressing 0/4 available 3 step 0/2
+          RecordRevision PromptFailed: chat-0: answer 1 does not contain '4'
+          event          RevisionRejected: version b: PromptFailed: chat-0: answer 1 does not contain '4'
+          event          PodFailed: PromptFailed: answer 1 does not contain '4'
+     6 s  RollingBack 4/4 available 3
+          event          RollbackStarted: b was rejected (PromptFailed: chat-0: answer 1 does not contain '4'); going back: 4 of 4 pods serve a; staging on chat-3
+     7 s  RolledBack 4/4 available 4
+          event          RolledBack: b was rejected (PromptFailed: chat-0: answer 1 does not contain '4'); the fleet serves a: publish a new version
