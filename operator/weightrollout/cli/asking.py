@@ -13,18 +13,15 @@ from rich.text import Text
 from weightrollout.api.names import ANNOTATION_ACTION
 from weightrollout.api.status import (
     ActionOutcome,
-    LastAction,
     Phase,
-    WeightRolloutStatus,
-    WeightsRef,
 )
 from weightrollout.cli.access import NotPossible
 from weightrollout.cli.exits import Exit
 from weightrollout.cli.output import Output, tell
+from weightrollout.cli.view import ActionView, View, WeightsName, view_of
 from weightrollout.kube.client import Client, Json
 from weightrollout.kube.person import change
 from weightrollout.kube.reader import follow
-from weightrollout.reading import read_status
 from weightrollout.rollout.verbs import VerbName, action_id, spell
 
 TIMEOUT_S: Final = 30.0
@@ -49,51 +46,49 @@ class Answer:
     message: str
 
 
-def worked_on(status: WeightRolloutStatus) -> WeightsRef:
+def worked_on(view: View) -> WeightsName:
     """The revision that promote and abort are about. NotPossible where nobody has looked yet."""
-    ref = status.desired if status.phase in GOING_BACK else status.target
+    ref = view.desired if view.phase in GOING_BACK else view.target
     if ref is None:
         raise NotPossible("no status yet, so there is nothing to steer: does an operator run?")
     return ref
 
 
-def desired(status: WeightRolloutStatus) -> WeightsRef:
-    if status.desired is None:
+def desired(view: View) -> WeightsName:
+    if view.desired is None:
         raise NotPossible("nothing is desired: spec.weights is absent, or no operator has seen it")
-    return status.desired
+    return view.desired
 
 
-def abort_of(status: WeightRolloutStatus, nonce: str) -> str:
-    return spell(VerbName.ABORT, worked_on(status).revision, nonce)
+def abort_of(view: View, nonce: str) -> str:
+    return spell(VerbName.ABORT, worked_on(view).revision, nonce)
 
 
 def nonce() -> str:
     return secrets.token_hex(NONCE_BYTES)
 
 
-async def put_verb(
-    client: Client, name: str, spell_for: Callable[[WeightRolloutStatus, str], str]
-) -> str:
-    """Write it into the slot; returns the text. `spell_for(status, nonce)` may raise NotPossible."""
+async def put_verb(client: Client, name: str, spell_for: Callable[[View, str], str]) -> str:
+    """Write it into the slot; returns the text. `spell_for(view, nonce)` may raise NotPossible."""
     written = ""
     once = nonce()
 
     def decide(read: Json) -> Json:
         nonlocal written
-        written = spell_for(read_status(read), once)
+        written = spell_for(view_of(read, ()), once)
         return {"metadata": {"annotations": {ANNOTATION_ACTION: written}}}
 
     await change(client, name, decide)
     return written
 
 
-async def wait_for(client: Client, name: str, text: str, timeout_s: float) -> LastAction | None:
+async def wait_for(client: Client, name: str, text: str, timeout_s: float) -> ActionView | None:
     """None: no answer in time. Another verb that is written meanwhile takes the slot: none, too."""
     wanted = action_id(text)
     try:
         async with asyncio.timeout(timeout_s), aclosing(follow(client, name)) as sights:
             async for sight in sights:
-                last = read_status(sight.rollout).last_action
+                last = view_of(sight.rollout, ()).last_action
                 if last is not None and last.id == wanted:
                     return last
     except TimeoutError:
@@ -105,7 +100,7 @@ async def ask_operator(
     client: Client,
     name: str,
     verb: str,
-    spell_for: Callable[[WeightRolloutStatus, str], str],
+    spell_for: Callable[[View, str], str],
     timeout_s: float,
     output: Output,
 ) -> Exit:

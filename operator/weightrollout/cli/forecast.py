@@ -17,6 +17,7 @@ from weightrollout.api.reasons import HoldReason
 from weightrollout.api.spec import WeightRolloutSpec
 from weightrollout.api.status import Phase
 from weightrollout.cli.lint.warnings import warnings_of
+from weightrollout.cli.view import view_of
 from weightrollout.cli.words import duration
 from weightrollout.kube.pods import Pod
 from weightrollout.reading import put_in_txn, read_status
@@ -116,7 +117,7 @@ def forecast(live: Live, spec: WeightRolloutSpec) -> Forecast:
 
 
 def _stable(live: Live) -> str:
-    stable = read_status(live.rollout).stable
+    stable = view_of(live.rollout, ()).stable
     return stable.version if stable is not None else ""
 
 
@@ -136,7 +137,9 @@ def _run(world: ToyWorld, steps: list[Step]) -> None:
             if target is None or step is None:
                 return
             promoted += 1
-            world.action = spell(VerbName.PROMOTE, target.revision, f"p{promoted}", step=step)
+            world.action = spell(
+                VerbName.PROMOTE, target.revision, f"p{promoted}", step=f"{step.index}.{step.hash}"
+            )
         elif not world.advance():
             return
 

@@ -8,9 +8,9 @@ from weightrollout.api.reasons import HoldGate
 from weightrollout.api.spec import Mode
 from weightrollout.cli.exits import Exit
 from weightrollout.cli.output import Output, tell
+from weightrollout.cli.view import view_of
 from weightrollout.kube.client import Client, Json
 from weightrollout.kube.person import change, keeper_of
-from weightrollout.reading import read_status
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def _notes(read: Json, mode: Mode) -> list[str]:
     keeper = keeper_of(read, "spec", "mode")
     if keeper is not None:
         notes.append(f"{keeper} keeps spec.mode and may write it back: change it at its source")
-    hold = read_status(read).hold
+    hold = view_of(read, ()).hold
     name = read["metadata"]["name"]
     if mode is Mode.RUN and hold is not None and hold.gate == HoldGate.STEP:
         notes.append(f"it waits at a step of its own: kubectl weightrollout promote {name}")

@@ -11,13 +11,13 @@ import yaml
 from rich.text import Text
 
 from weightrollout.api.names import ANNOTATION_VERDICT_TIME
-from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.cli.table import Cell, table
+from weightrollout.cli.view import View, view_of
 from weightrollout.cli.words import age, short
 from weightrollout.kube.client import Json
 from weightrollout.kube.pods import Pod
 from weightrollout.kube.revisions import RevisionRecord, trim_revision
-from weightrollout.reading import own_revisions, read_status
+from weightrollout.reading import own_revisions
 from weightrollout.rollout.fleet import Verdict
 
 _STYLE = {Verdict.VERIFIED: "green", Verdict.REJECTED: "red"}
@@ -42,12 +42,10 @@ class Past:
 
 def past_of(rollout: Json, revisions: Iterable[Json], pods: Iterable[Pod]) -> tuple[Past, ...]:
     bodies = {each["metadata"]["name"]: each for each in revisions}
-    metadata, status = rollout["metadata"], read_status(rollout)
+    metadata, view = rollout["metadata"], view_of(rollout, ())
     records = own_records(metadata, bodies.values())
     serving = [pod.version_label for pod in pods if pod.counts]
-    return tuple(
-        _past(record, bodies[record.name], status, serving) for record in reversed(records)
-    )
+    return tuple(_past(record, bodies[record.name], view, serving) for record in reversed(records))
 
 
 def own_records(metadata: Json, revisions: Iterable[Json]) -> list[RevisionRecord]:
@@ -55,10 +53,8 @@ def own_records(metadata: Json, revisions: Iterable[Json]) -> list[RevisionRecor
     return own_revisions(records, metadata["name"], metadata["uid"])
 
 
-def _past(
-    record: RevisionRecord, body: Json, status: WeightRolloutStatus, serving: Sequence[str]
-) -> Past:
-    named = {"desired": status.desired, "target": status.target, "stable": status.stable}
+def _past(record: RevisionRecord, body: Json, view: View, serving: Sequence[str]) -> Past:
+    named = {"desired": view.desired, "target": view.target, "stable": view.stable}
     annotations = body["metadata"].get("annotations") or {}
     return Past(
         number=record.number,

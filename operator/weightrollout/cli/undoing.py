@@ -6,8 +6,8 @@ Pure. A GitOps controller would write an edited spec back, and the fleet would s
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.cli.access import NotPossible
+from weightrollout.cli.view import View
 from weightrollout.kube.revisions import Content, RevisionRecord, canonical_data
 from weightrollout.rollout.fleet import Verdict
 
@@ -23,13 +23,13 @@ class Undo:
 
 def undo_of(
     name: str,
-    status: WeightRolloutStatus,
+    view: View,
     records: Sequence[RevisionRecord],
     keeper: str | None,
     to_revision: int | None,
 ) -> Undo:
     """Raises NotPossible."""
-    now = status.desired
+    now = view.desired
     leaves = next((each for each in records if now and each.name == now.revision), None)
     older = [
         each

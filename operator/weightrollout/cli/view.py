@@ -72,6 +72,7 @@ class StagingView:
 class StepView:
     index: int  # steps that are passed
     of: int
+    hash: str  # of revision and steps
     since: str  # RFC 3339
 
 
@@ -79,6 +80,7 @@ class StepView:
 class ActionView:
     """The answer to the newest verb of a person."""
 
+    id: str  # the annotation it answers
     verb: str
     outcome: str
     message: str
@@ -115,6 +117,7 @@ class View:
     stable: WeightsName | None
     updated: int
     selected: int
+    swapping: int
     hold: HoldView | None
     pause_millis: PausesView | None
     staging: StagingView | None
@@ -140,6 +143,7 @@ def view_of(rollout: Json, pods: Iterable[Pod]) -> View:
         stable=_weights(status.get("stable")),
         updated=counts.get("updated", 0),
         selected=counts.get("selected", len(fleet)),
+        swapping=counts.get("swapping", 0),
         hold=_hold(status.get("hold")),
         pause_millis=_pauses(status.get("pauseMillis")),
         staging=_staging(status.get("staging")),
@@ -203,13 +207,17 @@ def _staging(said: Json | None) -> StagingView | None:
 
 
 def _step(said: Json | None) -> StepView | None:
-    return StepView(said["index"], said["of"], said.get("since", "")) if said else None
+    if not said or "index" not in said or "of" not in said:
+        return None
+    return StepView(said["index"], said["of"], said.get("hash", ""), said.get("since", ""))
 
 
 def _action(said: Json | None) -> ActionView | None:
     if not said:
         return None
-    return ActionView(*(said.get(each, "") for each in ("verb", "outcome", "message", "time")))
+    return ActionView(
+        *(said.get(each, "") for each in ("id", "verb", "outcome", "message", "time"))
+    )
 
 
 def _groups(status: Json, pods: list[Pod]) -> tuple[VersionGroup, ...]:

@@ -12,12 +12,10 @@ from typing import Final
 from weightrollout.api.quantity import limit
 from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.api.spec import Mode, WeightRolloutSpec
-from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.cli.forecast import Forecast, Kind, Live, Step
 from weightrollout.cli.view import HoldView, Outcome, PodState, View, view_of
 from weightrollout.cli.words import age, duration, moment, some_of
 from weightrollout.clock import rfc3339
-from weightrollout.reading import read_status
 
 YOU: Final = "you"
 OPERATOR: Final = "the operator"
@@ -86,7 +84,6 @@ class Why:
 
 
 def why_of(live: Live, spec: WeightRolloutSpec, ahead: Forecast, now: datetime) -> Why:
-    status = read_status(live.rollout)
     view = view_of(live.rollout, live.pods)
     who, ends = _ends(view)
     return Why(
@@ -99,7 +96,7 @@ def why_of(live: Live, spec: WeightRolloutSpec, ahead: Forecast, now: datetime) 
         waits_for=who,
         ends=ends,
         next=_next(view, ahead),
-        when=_when(view, spec, status, now),
+        when=_when(view, spec, now),
         pods=tuple(_kept(view)),
         policy=tuple(Rule(field, value) for field, value in _policy(spec, ahead.pods)),
     )
@@ -127,7 +124,9 @@ def _next(view: View, ahead: Forecast) -> str:
     """The planner's first step that is not the hold itself."""
     if view.outcome is Outcome.COMPLETE:
         return "nothing: it is complete"
-    step = next((each for each in ahead.steps if each.kind is not Kind.WAIT), None)
+    moves = [each for each in ahead.steps if each.kind is not Kind.WAIT]
+    # What is being read already cannot be seen here, and status says it: STAGING.
+    step = next((each for each in moves if each.kind is not Kind.READ), None)
     if step is not None:
         return _said(step)
     return "" if view.outcome is Outcome.STALLED else f"{ahead.phase}: {ahead.message}"
@@ -147,14 +146,14 @@ def _said(step: Step) -> str:
             return step.message
 
 
-def _when(view: View, spec: WeightRolloutSpec, status: WeightRolloutStatus, now: datetime) -> str:
+def _when(view: View, spec: WeightRolloutSpec, now: datetime) -> str:
     hold = view.hold
     if view.outcome is not Outcome.UNDER_WAY:
         return ""
-    if hold is not None and hold.reason == HoldReason.STEP_TIMED and status.step is not None:
-        steps, at = spec.strategy.steps, status.step.index
+    if hold is not None and hold.reason == HoldReason.STEP_TIMED and view.step is not None:
+        steps, at = spec.strategy.steps, view.step.index
         pause = steps[at].pause if at < len(steps) else None
-        begun = moment(status.step.since)
+        begun = moment(view.step.since)
         if pause is not None and pause.duration_seconds is not None and begun is not None:
             end = begun + timedelta(seconds=pause.duration_seconds)
             left = max(int((end - now) / timedelta(seconds=1)), 0)
@@ -163,7 +162,7 @@ def _when(view: View, spec: WeightRolloutSpec, status: WeightRolloutStatus, now:
         return f"within {duration(spec.strategy.soak_seconds)} (spec.strategy.soakSeconds)"
     if hold is not None and (hold.gate == HoldGate.STEP or hold.gate == HoldGate.MODE):
         return "not before you say so"
-    if status.pods.swapping:
+    if view.swapping:
         return f"a swap ends within {duration(spec.pod_deadline_seconds)} (spec.podDeadlineSeconds)"
     if hold is None or hold.gate in (
         HoldGate.BUDGET,

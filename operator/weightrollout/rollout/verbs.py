@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from weightrollout.api.status import ActionOutcome, LastAction, StepStatus
+from weightrollout.api.status import ActionOutcome, LastAction
 from weightrollout.rollout.fleet import Fleet, Verdict
 from weightrollout.rollout.position import Position
 from weightrollout.rollout.target import Goal
@@ -78,15 +78,10 @@ def parse(text: str) -> Verb | None:
     return Verb(text, verb, found["revision"], number, found["hash"] or "", full)
 
 
-def spell(
-    name: VerbName, revision: str, nonce: str, *, step: StepStatus | None = None, full: bool = False
-) -> str:
-    """The text that `parse` reads. `step`: the one that a promote is meant to leave; None: any."""
-    if full:
-        return f"{name}:{revision}:full@{nonce}"
-    if step is not None:
-        return f"{name}:{revision}:{step.index}.{step.hash}@{nonce}"
-    return f"{name}:{revision}@{nonce}"
+def spell(name: VerbName, revision: str, nonce: str, *, step: str = "", full: bool = False) -> str:
+    """The text that `parse` reads. `step`: "<index>.<hash>" of the one to leave; "": any."""
+    place = "full" if full else step
+    return f"{name}:{revision}{place and f':{place}'}@{nonce}"
 
 
 def hear(fleet: Fleet, goal: Goal, position: Position | None) -> Heard:

@@ -64,9 +64,12 @@ def test_json_is_the_same_view_with_numbers_as_numbers() -> None:
         "stable": V8,
         "updated": 1,
         "selected": 1,
+        "swapping": 0,
         "hold": None,
         "pauseMillis": {"last": 9, "p50": 9, "p99": 12, "max": 12},
         "staging": None,
+        "step": None,
+        "lastAction": None,
         "versions": [
             {
                 "version": "v8",

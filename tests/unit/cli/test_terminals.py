@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 from sights import V7, V8, pod, rollout
-from weightrollout.cli.render import ASCII, LINES
 from weightrollout.cli.output import Output
+from weightrollout.cli.render import ASCII, LINES
 from weightrollout.cli.screen import Screen, glyphs_for
 from weightrollout.cli.view import View, view_of
 

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.cli.access import (
     Access,
     ContextOption,
@@ -15,6 +14,7 @@ from weightrollout.cli.access import (
 )
 from weightrollout.cli.asking import TIMEOUT_S, TimeoutOption, ask_operator, worked_on
 from weightrollout.cli.output import Output, OutputOption
+from weightrollout.cli.view import View
 from weightrollout.rollout.verbs import VerbName, spell
 
 
@@ -46,9 +46,10 @@ def promote(
       130  interrupted
     """
 
-    def spell_for(status: WeightRolloutStatus, nonce: str) -> str:
-        revision = worked_on(status).revision
-        return spell(VerbName.PROMOTE, revision, nonce, step=status.step, full=full)
+    def spell_for(view: View, nonce: str) -> str:
+        revision = worked_on(view).revision
+        step = f"{view.step.index}.{view.step.hash}" if view.step is not None else ""
+        return spell(VerbName.PROMOTE, revision, nonce, step=step, full=full)
 
     ask(
         Access(kubeconfig, context, namespace),

@@ -1,6 +1,5 @@
 """`kubectl weightrollout retry`: try a rejected or aborted version again."""
 
-from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.cli.access import (
     Access,
     ContextOption,
@@ -11,6 +10,7 @@ from weightrollout.cli.access import (
 )
 from weightrollout.cli.asking import TIMEOUT_S, TimeoutOption, ask_operator, desired
 from weightrollout.cli.output import Output, OutputOption
+from weightrollout.cli.view import View
 from weightrollout.rollout.verbs import VerbName, spell
 
 
@@ -40,8 +40,8 @@ def retry(
       130  interrupted
     """
 
-    def spell_for(status: WeightRolloutStatus, nonce: str) -> str:
-        return spell(VerbName.RETRY, desired(status).revision, nonce)
+    def spell_for(view: View, nonce: str) -> str:
+        return spell(VerbName.RETRY, desired(view).revision, nonce)
 
     ask(
         Access(kubeconfig, context, namespace),

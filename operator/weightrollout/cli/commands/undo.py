@@ -19,10 +19,10 @@ from weightrollout.cli.exits import Exit
 from weightrollout.cli.output import Output, OutputOption, tell
 from weightrollout.cli.past import own_records
 from weightrollout.cli.undoing import Undo, undo_of, weights_of
+from weightrollout.cli.view import view_of
 from weightrollout.kube.client import Client, Json
 from weightrollout.kube.person import change, keeper_of, replacing
 from weightrollout.kube.reader import read_revisions, read_rollout
-from weightrollout.reading import read_status
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def undo(
 
         def chosen(body: Json) -> Undo:
             keeper = keeper_of(body, "spec", "weights")
-            return undo_of(name, read_status(body), records, keeper, to_revision)
+            return undo_of(name, view_of(body, ()), records, keeper, to_revision)
 
         way = chosen(read)
         if way.keeper:
