@@ -23,6 +23,7 @@ STATUS: Json = {
     "updated": "5/8",
     "stable": {"version": "v1", "revision": "chat-1"},
     "hold": {"gate": "Budget", "reason": "SwapInProgress", "message": "", "since": ""},
+    "step": {"index": 2, "of": 4, "hash": "9f31c2ab07", "since": ""},
     "pods": {"failed": 1},
     "pauseMillis": {"last": 8, "p50": 9, "p99": 12, "max": 12},
 }
@@ -73,11 +74,11 @@ async def test_the_columns_tell_version_phase_progress_and_hold(
     wide = [column["name"].upper() for column in shown["columnDefinitions"]]
     narrow = [c["name"].upper() for c in shown["columnDefinitions"] if c["priority"] == 0]
     assert narrow == ["NAME", "VERSION", "PHASE", "UPDATED", "HOLD", "PAUSE", "AGE"]
-    assert wide == [*narrow, "STABLE", "FAILED", "MESSAGE"]
+    assert wide == [*narrow, "STABLE", "STEP", "FAILED", "MESSAGE"]
     cells = dict(zip(wide, shown["rows"][0]["cells"], strict=True))
     del cells["AGE"]
     assert list(cells.values()) == [
         "glance", "v2", "Progressing", "5/8", "SwapInProgress", 12,
-        "v1", 1, "5 of 8 pods serve v2; swapping chat-5",
+        "v1", 2, 1, "5 of 8 pods serve v2; swapping chat-5",
     ]  # fmt: skip
     await api.delete(path)

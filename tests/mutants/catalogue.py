@@ -17,6 +17,7 @@ class Mutant:
 
 _TABLES: Final = "unit/rollout/test_tables.py::"
 _STORY: Final = "unit/rollout/test_stories.py::test_story_ends_well_in_any_order"
+_CANARY: Final = "unit/rollout/test_canary_stories.py::test_canary_ends_well_in_any_order"
 _MATRIX: Final = "property/test_kill_matrix.py::"
 _ONE_KILL: Final = (
     f"{_MATRIX}test_invariant_6_one_kill_or_lost_call_at_any_boundary_ends_in_the_right_weights"
@@ -249,6 +250,51 @@ MUTANTS: Final = (
         (
             f"{_TABLES}test_invariant_7_promise_for_weights_that_are_not_wanted_any_more_is_given_back",
         ),
+    ),
+    Mutant(
+        "abort waits for onFailure",
+        9,
+        "an abort goes back whatever onFailure says",
+        "rollout/target.py",
+        "    aborted = desired.reason == RejectReason.ABORTED",
+        "    aborted = False",
+        (f"{_CANARY}[abort_although_failures_hold-0]",),
+    ),
+    Mutant(
+        "a step has room for all",
+        9,
+        "no pod more begins the target than the step allows; the others load stable",
+        "rollout/steps.py",
+        "max(0, sight.level - len(holders))",
+        "len(pods)",
+        (f"{_CANARY}[canary_with_approval-0]", f"{_CANARY}[joiners_load_stable_in_the_pause-0]"),
+    ),
+    Mutant(
+        "a silent canary has left",
+        9,
+        "a canary whose agent is silent keeps its place while it gets requests",
+        "rollout/steps.py",
+        "return pod.state is PodState.UNREACHABLE and pod.view.ready and served == target",
+        "return False",
+        (f"{_CANARY}[silent_canary_keeps_its_place-0]",),
+    ),
+    Mutant(
+        "a copied slot is obeyed",
+        9,
+        "without a status no verb that is found in the slot is trusted",
+        "rollout/verbs.py",
+        "    if fleet.status.observed_generation:\n",
+        "    if True:\n",
+        ("unit/rollout/test_verbs.py::test_slot_that_is_older_than_the_status_is_not_obeyed",),
+    ),
+    Mutant(
+        "the last approval is not waited for",
+        9,
+        "a version is verified, and becomes stable, only after its last step",
+        "rollout/verdict.py",
+        "situation.canary.over and is_settled(situation)",
+        "is_settled(situation)",
+        (f"{_CANARY}[whole_fleet_waits_for_the_last_approval-0]",),
     ),
     Mutant(
         "oldest last",

@@ -105,11 +105,9 @@ class Chaos:
         revision = random.choice(refs).revision if refs else "chat-0"
         index = status.step.index if status.step is not None else 0
         self.verbs += 1
-        verb = random.choice(
-            [f"promote:{revision}:{index}", f"promote:{revision}", f"promote:{revision}:full"]
-            + [f"promote:{revision}:{index + 1}", "promote:chat-old", "promote"]
-            + [f"abort:{revision}", f"retry:{revision}"]
-        )
+        verbs = ("promote:{it}:{at}", "promote:{it}", "promote:{it}:full", "promote:{it}:0")
+        others = ("abort:{it}", "retry:{it}", "promote:chat-old", "promote")
+        verb = random.choice((*verbs, *others)).format(it=revision, at=index)
         return f"{verb}@{random.choice([self.verbs, 1])}"
 
     def promote(self) -> None:

@@ -27,7 +27,7 @@ class ReadyReason(StrEnum):
     ROLLING_BACK = "RollingBack"  # False: surfaces while pods move back
     ROLLED_BACK = "RolledBack"  # False: surfaces when the desired revision was undone everywhere
     FAILED = "Failed"  # False: surfaces when the rollout stopped for good
-    PAUSED = "Paused"  # Unknown: surfaces when mode Paused holds work back
+    PAUSED = "Paused"  # Unknown: surfaces when mode Paused or a step for a person holds work back
     SUSPENDED = "Suspended"  # Unknown: surfaces when mode Suspended holds work back
     PENDING = "Pending"  # Unknown: surfaces before there is anything to judge
 

@@ -83,7 +83,8 @@ def gives_way(situation: Situation) -> bool:
     """With AfterComplete: what is left of the rollout under way, nobody can move. A pod whose agent is
     silent must not keep the newest version from all others."""
     movable = (PodState.OUTDATED, PodState.JOINING, PodState.POISONED)
-    if not situation.canary.over or any(pod.engaged for pod in situation.pods):
+    waits = situation.canary.verdict.hold is not None  # for a person, a time, a measurement
+    if waits or any(pod.engaged for pod in situation.pods):
         return False
     if any(pod.state in movable and not never_ran(pod) for pod in situation.pods):
         return False

@@ -37,7 +37,15 @@ from weightrollout.rollout.actions import (
     TakeOutPod,
 )
 from weightrollout.rollout.classify import TAKES_OUT
-from weightrollout.rollout.fleet import ActionFailure, AgentFault, AgentView, Doing, Ref, Verdict
+from weightrollout.rollout.fleet import (
+    ActionFailure,
+    AgentFault,
+    AgentView,
+    Doing,
+    Ref,
+    Retry,
+    Verdict,
+)
 from weightrollout.wire.agent import agent_pb2 as pb
 
 SOON = 5.0
@@ -399,6 +407,25 @@ async def test_verdict_of_a_revision_survives_news_without_one(ground: Ground) -
         assert record is not None
         assert record.verdict == "Verified"
         assert record.given_digest == DIGEST
+
+
+async def test_retry_takes_a_verdict_back_and_later_news_keeps_both(ground: Ground) -> None:
+    retry = Retry("retry:chat-1@n", 2, 7)
+    again = RecordRevision(REF, 1, True, None, "Retried", "", retry)
+    async with scene(ground) as here:
+        here.start(RecordRevision(REF, 1, True, Verdict.REJECTED, "Aborted", ""))
+        await here.done()
+        here.start(again)
+        await here.done()
+        record = ground.world.revisions.get("chat-1")
+        assert record is not None
+        assert (record.verdict, revision_of(record).retry) == ("", retry)
+        for action in (replace(again, verdict=Verdict.REJECTED), replace(again, reason="x")):
+            here.start(action)
+            await here.done()
+        record = ground.world.revisions.get("chat-1")
+        assert record is not None
+        assert (record.verdict, revision_of(record).retry) == ("Rejected", retry)
 
 
 async def test_revision_is_deleted_only_as_it_was_planned(ground: Ground) -> None:

@@ -13,6 +13,7 @@ import pytest
 from planning.stories import Story, compare
 from planning.worlds import (
     PROMPT_FAILED,
+    REFUSED,
     UNDONE,
     digest,
     new_pod,
@@ -98,6 +99,7 @@ def timed_pause_goes_on_by_itself(choose: Choose) -> Story:
     return story
 
 
+#: A percentage that rounds to no pod would stand still for ever (OpenKruise 369, 196).
 def percent(count: int, tenth: int, half: int) -> Tell:
     def tell(choose: Choose) -> Story:
         steps = strategy({"updated": "10%"}, {"pause": {}}, {"updated": "50%"}, {"pause": {}})
@@ -173,7 +175,8 @@ def canary_whose_engine_restarts_gets_it_again(choose: Choose) -> Story:
 
 def silent_canary_keeps_its_place(choose: Choose) -> Story:
     """Its agent does not answer, and Kubernetes goes on sending it requests: it is still a canary."""
-    world = world_of("b", 4, on="a", strategy=ONE_THEN_ASK, choose=choose)
+    room = strategy({"updated": 1}, {"pause": {}}, max_unavailable=2)
+    world = world_of("b", 4, on="a", strategy=room, choose=choose)
     story = Story(world)
     story.until(paused)
     story.quiet()
@@ -362,6 +365,72 @@ def abort_in_the_pause(choose: Choose) -> Story:
     return story
 
 
+def abort_in_mid_swap(choose: Choose) -> Story:
+    """Flagger 413 (abort by hand); OpenKruise 1156, 1183 (stuck when it turns round in mid-update)."""
+    world = world_of("b", 3, on="a", strategy=ONE_THEN_ASK, choose=choose)
+    story = Story(world)
+    story.until(lambda _: any(pod.swapping for pod in world.pods))
+    story.say("abort while the canary swaps")
+    ask(world, "abort")
+    story.until(rolled_back)
+    story.quiet()
+    assert len(on(world, "a")) == 3
+    return story
+
+
+def new_leader_in_the_pause_moves_nothing(choose: Choose) -> Story:
+    """LeaderWorkerSet 225: a restarted controller updated everything at once."""
+    world = world_of("b", 4, on="a", strategy=ONE_THEN_ASK, choose=choose)
+    story = Story(world)
+    story.until(paused)
+    story.quiet()
+    before = [pod.transaction for pod in world.pods]
+    for _ in range(3):
+        story.say("a new leader")
+        world.memory = Memory()
+        assert story.for_seconds(100).status.phase is Phase.PAUSED
+    assert [pod.transaction for pod in world.pods] == before
+    return story
+
+
+def retry_after_others_came_between(choose: Choose) -> Story:
+    """a, b (aborted), a, b (still aborted), and b again because a person asked."""
+    world = world_of("b", 2, on="a", choose=choose)
+    story = Story(world)
+    story.until(complete)
+    story.quiet()
+    ask(world, "abort")
+    story.until(rolled_back)
+    for version in ("a", "b"):
+        story.say(f"version {version} in the spec")
+        world.change_spec(weights=weights(version))
+        story.until(is_in(Phase.COMPLETE if version == "a" else Phase.ROLLED_BACK))
+        story.quiet()
+        assert len(on(world, "a")) == 2
+    story.say("retry")
+    ask(world, "retry", nonce="2")
+    story.until(complete)
+    assert len(on(world, "b")) == 2
+    return story
+
+
+def deadline_holds_for_the_second_bad_version(choose: Choose) -> Story:
+    """Argo Rollouts 3988."""
+    world = world_of("b", 3, on="a", progress_deadline_seconds=600, choose=choose)
+    world.pod("chat-1").fates = [REFUSED] * 200
+    story = Story(world)
+    for version in ("b", "c"):
+        story.say(f"version {version}, which chat-1 never takes")
+        world.change_spec(weights=weights(version))
+        began = world.now
+        story.until(lambda plan: plan.status.phase is Phase.ROLLING_BACK)
+        assert world.now < began + 1000
+        story.until(rolled_back)
+        story.quiet()
+        assert len(on(world, "a")) == 3
+    return story
+
+
 def abort_after_complete(choose: Choose) -> Story:
     """The spec stays as it is, so that a Git that is synchronised has nothing to put back."""
     world = world_of("b", 3, on="a", choose=choose)
@@ -420,7 +489,8 @@ def abort_waits_while_suspended(choose: Choose) -> Story:
 
 
 def retry_of_what_its_first_pod_refuted(choose: Choose) -> Story:
-    """The failed swap is still the newest one that the agent reports, and must not reject again."""
+    """The failed swap is still the newest one that the agent reports, and must not reject again
+    (Argo Rollouts 841, Flagger 1152: no way to try again, or one that deadlocks)."""
     world = world_of("b", 3, on="a", choose=choose)
     world.checkpoints[uri("b")] = Checkpoint(digest("b"), swap=PROMPT_FAILED)
     story = Story(world)
@@ -504,6 +574,20 @@ def after_complete_waits_for_no_silent_pod(choose: Choose) -> Story:
     return story
 
 
+def after_complete_waits_for_no_failed_pod_at_a_step(choose: Choose) -> Story:
+    """The level can never be reached, and the fix is queued behind it."""
+    fields: dict[str, Any] = {"supersede": Supersede.AFTER_COMPLETE, "max_failed": 1}
+    world = world_of("b", 3, on="a", strategy=strategy({"updated": "100%"}, **fields))
+    world.choose = choose
+    world.pod("chat-2").fates = [UNDONE] * 3
+    story = Story(world)
+    story.until(lambda plan: plan.status.pods.updated == 1)
+    story.say("version c")
+    world.change_spec(weights=weights("c"))
+    story.until(lambda plan: complete(plan) and len(on(world, "c")) == 3)
+    return story
+
+
 def after_complete_gives_way_to_the_next_when_aborted(choose: Choose) -> Story:
     steps = strategy({"updated": 1}, {"pause": {}}, supersede=Supersede.AFTER_COMPLETE)
     world = world_of("b", 3, on="a", strategy=steps, choose=choose)
@@ -543,6 +627,10 @@ STORIES: dict[str, Tell] = {
         promote_that_stays_in_the_slot_acts_once,
         promote_is_not_replayed_after_the_status_is_wiped,
         abort_in_the_pause,
+        abort_in_mid_swap,
+        new_leader_in_the_pause_moves_nothing,
+        retry_after_others_came_between,
+        deadline_holds_for_the_second_bad_version,
         abort_after_complete,
         abort_although_failures_hold,
         abort_of_the_first_version,
@@ -553,6 +641,7 @@ STORIES: dict[str, Tell] = {
         undo_by_spec_goes_straight_back,
         after_complete_skips_the_middle,
         after_complete_waits_for_no_silent_pod,
+        after_complete_waits_for_no_failed_pod_at_a_step,
         after_complete_gives_way_to_the_next_when_aborted,
     )
 } | {

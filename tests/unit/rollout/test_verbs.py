@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from planning.worlds import world_of
-from weightrollout.api.spec import Step, Strategy
-from weightrollout.api.status import ActionOutcome, LastAction, Phase
+from weightrollout.api.spec import Pause, Step, Strategy
+from weightrollout.api.status import ActionOutcome, LastAction, Phase, WeightRolloutStatus
 from weightrollout.rollout.actions import RecordRevision
-from weightrollout.rollout.fleet import Fleet, Retry, Verdict
+from weightrollout.rollout.fleet import Fleet, Memory, Retry, Verdict
 from weightrollout.rollout.plan import plan
 from weightrollout.rollout.revisions import retry_of, said_retry
 from weightrollout.rollout.simulate import ToyWorld
@@ -16,9 +16,7 @@ from weightrollout.rollout.verbs import LONGEST_ID, Verb, VerbName, parse
 
 CANARY = Strategy(
     max_unavailable=1,
-    steps=tuple(
-        Step.model_validate(each) for each in ({"updated": 1}, {"pause": {}}, {"pause": {}})
-    ),
+    steps=(Step(updated=1), Step(pause=Pause()), Step(pause=Pause())),
 )
 
 
@@ -101,6 +99,18 @@ def test_verb_for_another_state_is_answered_and_changes_nothing(text: str, says:
     assert after.status.step == before.status.step
     assert answer(fleet).outcome is ActionOutcome.STALE
     assert says in answer(fleet).message
+
+
+@pytest.mark.parametrize("verb", ["abort:{it}@n", "promote:{it}@n", "promote:{it}:full@n"])
+def test_slot_that_is_older_than_the_status_is_not_obeyed(verb: str) -> None:
+    """The object was replaced, restored, or made from a manifest that carries the annotation."""
+    world = at_the_pause()
+    fleet = replace(asked(world, verb), status=WeightRolloutStatus(), memory=Memory())
+    planned = plan(fleet)
+    assert not [each for each in planned.actions if isinstance(each, RecordRevision)]
+    assert planned.status.step is not None
+    assert planned.status.step.index == 1
+    assert answer(fleet).outcome is ActionOutcome.STALE
 
 
 def test_promote_names_the_steps_by_their_hash() -> None:

@@ -65,4 +65,4 @@
     58 s  RollingBack 3/3 available 2
           PutIn          Swapped: chat-2 serves a
     59 s  RolledBack 3/3 available 3
-          event          RolledBack: b was aborted; the fleet serves a: publish a new version
+          event          RolledBack: b was aborted; the fleet serves a: publish a new version, or kubectl weightrollout retry chat

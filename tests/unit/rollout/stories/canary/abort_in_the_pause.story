@@ -36,11 +36,11 @@
     38 s  RollingBack 4/4 available 3
           PutIn          Swapped: chat-0 serves a
     39 s  RolledBack 4/4 available 4
-          event          RolledBack: b was aborted; the fleet serves a: publish a new version
+          event          RolledBack: b was aborted; the fleet serves a: publish a new version, or kubectl weightrollout retry chat
 --- the status is lost
     66 s  RolledBack 4/4 available 4
           event          RolloutStarted: version b is desired
-          event          RolledBack: b was aborted; the fleet serves a: publish a new version
+          event          RolledBack: b was aborted; the fleet serves a: publish a new version, or kubectl weightrollout retry chat
 --- retry
    126 s  RolledBack 4/4 available 4
           RecordRevision Retried: b is tried again, because a person asked

@@ -30,4 +30,4 @@
     39 s  RollingBack 2/2 available 1
           PutIn          LabelDiffers: chat-0 serves default
     40 s  RolledBack 2/2 available 2
-          event          RolledBack: a was aborted; the fleet serves default: publish a new version
+          event          RolledBack: a was aborted; the fleet serves default: publish a new version, or kubectl weightrollout retry chat

@@ -36,4 +36,4 @@
     98 s  RollingBack 3/3 available 2
           PutIn          Swapped: chat-0 serves a
     99 s  RolledBack 3/3 available 3
-          event          RolledBack: b was aborted; the fleet serves a: publish a new version
+          event          RolledBack: b was aborted; the fleet serves a: publish a new version, or kubectl weightrollout retry chat

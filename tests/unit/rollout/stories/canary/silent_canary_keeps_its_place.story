@@ -7,7 +7,7 @@
           RecordRevision DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
           event          DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
      2 s  Progressing 0/4 available 4 step 0/2
-          Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
+          Reserve        BudgetAllows: chat-0 goes to b (0 of 2 in use)
           Stage          NotStaged: chat-1 reads b sha256:bbbbbbbb..
      2 s  Progressing 0/4 available 3 step 0/2
      4 s  Progressing 0/4 available 3 step 0/2
@@ -31,28 +31,24 @@
           hold Step/StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
    934 s  Progressing 1/4 available 4 step 2/2
           Accepted       promote:chat-806d6133a3:1@1: step 2 of 2 is left
-          Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
-   934 s  Progressing 1/4 available 3 step 2/2
-   937 s  Progressing 1/4 available 3 step 2/2
+          Reserve        BudgetAllows: chat-1 goes to b (0 of 2 in use)
+          Reserve        BudgetAllows: chat-2 goes to b (1 of 2 in use)
+   934 s  Progressing 1/4 available 2 step 2/2
+   937 s  Progressing 1/4 available 2 step 2/2
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
-   938 s  Progressing 2/4 available 3 step 2/2
-          PutIn          Swapped: chat-1 serves b
-   939 s  Progressing 2/4 available 4 step 2/2
-          Reserve        BudgetAllows: chat-2 goes to b (0 of 1 in use)
-   939 s  Progressing 2/4 available 3 step 2/2
-   942 s  Progressing 2/4 available 3 step 2/2
           SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
-   943 s  Progressing 3/4 available 3 step 2/2
+   938 s  Progressing 2/4 available 2 step 2/2
+          PutIn          Swapped: chat-1 serves b
+   938 s  Progressing 3/4 available 2 step 2/2
           PutIn          Swapped: chat-2 serves b
-   944 s  Progressing 3/4 available 4 step 2/2
-          Reserve        BudgetAllows: chat-3 goes to b (0 of 1 in use)
-   944 s  Progressing 3/4 available 3 step 2/2
-   947 s  Progressing 3/4 available 3 step 2/2
+   939 s  Progressing 3/4 available 3 step 2/2
+          Reserve        BudgetAllows: chat-3 goes to b (1 of 2 in use)
+   942 s  Progressing 3/4 available 3 step 2/2
           SwapPod        Settled: chat-3 swaps to b: out of its endpoints and settled
-   948 s  Progressing 4/4 available 3 step 2/2
+   943 s  Progressing 4/4 available 3 step 2/2
           PutIn          Swapped: chat-3 serves b
-   949 s  Progressing 4/4 available 4 step 2/2
+   944 s  Progressing 4/4 available 4 step 2/2
           RecordRevision AllPodsVerified: all 4 pods serve b
-   949 s  Complete 4/4 available 4
+   944 s  Complete 4/4 available 4
           PublishStable  StableChanged: new and restarted pods of chat load b
           event          RolloutComplete: all pods serve b
