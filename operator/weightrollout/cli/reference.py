@@ -49,7 +49,8 @@ names them. Exit codes mean the same everywhere:
 
 To look it needs `get`, `list` and `watch` of weightrollouts and pods, and for `history`, `undo`, `plan` and `explain` `list` of
 controllerrevisions (and `get` of configmaps for the last two): Kubernetes' role `view` with the chart's part of it. To steer it
-needs `patch` of weightrollouts: the role `edit`.
+needs `patch` of weightrollouts: the role `edit`; where the chart was installed with `verbs.enabled` also the right that
+[canary.md](canary.md#who-may-do-what) names.
 
 ## Completion
 
