@@ -148,7 +148,7 @@ def _said(step: Step) -> str:
 
 def _when(view: View, spec: WeightRolloutSpec, now: datetime) -> str:
     hold = view.hold
-    if view.outcome is not Outcome.UNDER_WAY:
+    if view.outcome is not Outcome.UNDER_WAY or view.target is None:  # nobody has looked at it yet
         return ""
     if hold is not None and hold.reason == HoldReason.STEP_TIMED and view.step is not None:
         steps, at = spec.strategy.steps, view.step.index
