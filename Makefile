@@ -30,14 +30,16 @@ check: $(READY) ## format, lint, types, import contracts, generated files
 	$(BIN)/lint-imports --no-cache
 	$(PY) proto/generate.py --check
 	$(PY) -m weightrollout.api.generate --check
+	$(PY) -m weightrollout.cli.reference --check
 
 format: $(READY) ## format and fix what a machine can fix
 	$(BIN)/ruff format operator tests proto hatch_build.py
 	$(BIN)/ruff check --fix operator tests proto hatch_build.py
 
-generate: $(READY) ## stubs, CRD (the chart's copy too) and API reference from their sources
+generate: $(READY) ## stubs, CRD (the chart's copy too), API and CLI reference from their sources
 	$(PY) proto/generate.py
 	$(PY) -m weightrollout.api.generate --write
+	$(PY) -m weightrollout.cli.reference --write
 
 test: check test-unit test-contract test-cluster test-chart test-faults chaos ## check and every tier that this machine can run (not: real vLLM)
 

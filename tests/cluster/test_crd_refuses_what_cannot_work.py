@@ -3,10 +3,12 @@
 from typing import Any, Final
 
 import pytest
+import yaml
 
 from crd_install import collection, install_crd, weight_rollout
 from localcluster.api import Api, ApiError
 from weightrollout.api.rules import RULES
+from weightrollout.cli.lint.check import ERROR, Finding, findings_of
 
 pytestmark = pytest.mark.cluster
 
@@ -200,6 +202,12 @@ async def refusal(api: Api, namespace: str, name: str, spec: Json) -> str:
     return str(refused.value)
 
 
+def linted(name: str, spec: Json) -> list[Finding]:
+    """What lint says is wrong, without any API server."""
+    found = findings_of("a file", yaml.safe_dump(weight_rollout(name, spec)))
+    return [each for each in found if each.severity == ERROR]
+
+
 @pytest.mark.parametrize("case", REFUSED)
 async def test_a_spec_that_cannot_work_is_refused_with_its_reason(
     api: Api, namespace: str, case: str
@@ -209,11 +217,14 @@ async def test_a_spec_that_cannot_work_is_refused_with_its_reason(
     rule = RULES[path][number]
     assert rule.field or path.replace("[]", "[0]") in said
     assert COMPUTED.get(case, rule.message) in said
+    offline = [each.message for each in linted("chat", {**GOOD, **wrong})]
+    assert any(message in said for message in offline), offline
 
 
 async def test_a_name_too_long_for_our_objects_is_refused(api: Api, namespace: str) -> None:
     said = await refusal(api, namespace, "c" * 53, GOOD)
     assert RULES[""][0].message in said
+    assert [each.message for each in linted("c" * 53, GOOD)] == [RULES[""][0].message]
 
 
 async def test_everything_wrong_is_said_at_once(api: Api, namespace: str) -> None:
@@ -260,6 +271,7 @@ async def test_a_field_that_is_not_there_yet_is_refused(api: Api, namespace: str
 async def test_a_good_spec_is_accepted(api: Api, namespace: str, spec: Json) -> None:
     manifest = weight_rollout("c" * 52, spec)
     await api.create(collection(namespace), manifest, fieldValidation="Strict", dryRun="All")
+    assert linted("c" * 52, spec) == []
 
 
 def test_every_rule_is_tried() -> None:

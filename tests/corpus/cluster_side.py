@@ -6,15 +6,16 @@ from typing import Any, Final
 
 from google.protobuf import json_format
 
+from weightrollout import reading
 from weightrollout.api.spec import WeightRolloutSpec
 from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.controller import agent_view, observe
-from weightrollout.controller.observe import InvalidSpec
 from weightrollout.controller.refused import refused_status
 from weightrollout.kube.configmaps import trim_stable
 from weightrollout.kube.pods import trim_pod
 from weightrollout.kube.podwrites import Ours, apply_body
 from weightrollout.kube.revisions import trim_revision
+from weightrollout.reading import InvalidSpec
 from weightrollout.rollout.fleet import AgentView, Fleet, PodView, Ref, Revision
 from weightrollout.rollout.plan import plan
 from weightrollout.wire.agent import agent_pb2 as pb
@@ -29,11 +30,11 @@ def published(data: bytes, _: Path) -> str:
     """The operator reads its own ConfigMap back; what was spoilt is written again."""
     text = data.decode(errors="replace")
     body = {"metadata": METADATA, "data": {"stable.json": text}}
-    return "Nothing" if observe.published(trim_stable(body)) is None else "Something"
+    return "Nothing" if reading.published(trim_stable(body)) is None else "Something"
 
 
 def swap_annotation(data: bytes, _: Path) -> str:
-    return "Note" if observe.put_in_txn(data.decode(errors="replace")) else "Nothing"
+    return "Note" if reading.put_in_txn(data.decode(errors="replace")) else "Nothing"
 
 
 def revision(data: bytes, _: Path) -> str:
@@ -44,7 +45,7 @@ def revision(data: bytes, _: Path) -> str:
     record = trim_revision({"revision": 1, **said, "metadata": metadata})
     if record.owner_uid not in ("", "cr-uid") or not (record.version and record.uri):
         return "Foreign"
-    observe.revision_of(record)
+    reading.revision_of(record)
     return "Ours"
 
 
@@ -65,7 +66,7 @@ def pod(data: bytes, _: Path) -> str:
 def spec(data: bytes, _: Path) -> str:
     body = {"spec": json.loads(data)}
     try:
-        read = observe.read_spec(body)
+        read = reading.read_spec(body)
     except InvalidSpec as wrong:
         _sendable(refused_status(WeightRolloutStatus(), 1, 1, str(wrong), WALL))
         return "InvalidSpec"

@@ -1,4 +1,5 @@
-"""kubectl-weightrollout: what a person, or a pipeline, asks about a rollout.
+"""kubectl-weightrollout: what a person, or a pipeline, asks about a rollout, and asks of it.
 
-`view` says what is true, `render` how it looks, `commands` ask and print. Reads only.
+`view`, `past`, `forecast`, `why` and `listing` say what is true, `render` and its neighbours how it looks, `commands` ask
+and print. Written is a verb's annotation, or spec.mode and spec.weights (kube.person), always on top of what was read.
 """

@@ -1,28 +1,32 @@
-"""How a `View` looks: a tree for people, JSON for programs. Pure; ages come from the `now` given."""
+"""How the `View` of one rollout looks: a tree. Pure; ages come from the `now` given."""
 
-import dataclasses
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from datetime import datetime
+from typing import Final
 
-from pydantic.alias_generators import to_camel
+from rich.cells import cell_len
+from rich.console import Console
 from rich.text import Text
 
+from weightrollout.api.status import ActionOutcome
 from weightrollout.cli.view import (
+    ActionView,
     AnalysisView,
     HoldView,
     Outcome,
     PodLine,
     PodState,
     StagingView,
+    StepView,
     VersionGroup,
     View,
 )
+from weightrollout.cli.words import age, pods, short, size
 
 GAP: Final = "   "
-DIGEST_SIGNS: Final = 19  # "sha256:" and 12 hex digits, enough to tell any two apart
+FEW: Final = 20  # pods of one version that are shown one by one
+BAR: Final = 40  # signs
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +36,14 @@ class Glyphs:
     trunk: str
     blank: str
     arrow: str
+    full: str
+    empty: str
 
 
-ASCII: Final = Glyphs("|-- ", "`-- ", "|   ", "    ", "->")
-LINES: Final = Glyphs("├── ", "└── ", "│   ", "    ", "→")
+ASCII: Final = Glyphs("|-- ", "`-- ", "|   ", "    ", "->", "#", ".")
+LINES: Final = Glyphs("├── ", "└── ", "│   ", "    ", "→", "█", "░")
 
-_OUTCOME_STYLE: Final = {
+OUTCOME_STYLE: Final = {
     Outcome.COMPLETE: "green",
     Outcome.STALLED: "bold red",
     Outcome.UNDER_WAY: "yellow",
@@ -57,23 +63,63 @@ _POD_STYLE: Final = {
 }
 
 
-def as_json(view: View, *, indent: int | None = 2) -> str:
-    """The whole view; keys as in the WeightRollout's own status."""
-    return json.dumps(_camel(dataclasses.asdict(view)), indent=indent)
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """What a screen is drawn on. `width` None: a pipe, which gets every word on one line."""
+
+    glyphs: Glyphs
+    width: int | None = None
+    all_pods: bool = False  # each on a line of its own, however many there are
 
 
-def tree(view: View, now: datetime, glyphs: Glyphs) -> Text:
+def tree(view: View, now: datetime, paper: Paper) -> Text:
     """The screen of one moment. Its `plain` has no colour and no control characters."""
-    rows = [_headline(view, glyphs)]
+    rows = [_headline(view, paper.glyphs)]
     if view.message:
         rows.append(Text(view.message))
     if view.hold is not None:
         rows.append(_hold(view.hold, now, said=view.message))
     if view.staging is not None:
         rows.append(_staging(view.staging))
+    if view.last_action is not None:
+        rows.append(_action(view.last_action, now))
     rows += [_analysis(each) for each in view.analysis]
-    rows += _versions(view.versions, glyphs)
+    rows = [wrapped(row, paper.width) for row in rows]
+    if paper.width is not None and view.selected:
+        rows.insert(1, Text(bar(view.updated, view.selected, paper), OUTCOME_STYLE[view.outcome]))
+    shown = list(_versions(view.versions, paper))
+    if len(shown) < len(view.versions) + sum(len(group.pods) for group in view.versions):
+        shown.append(Text("--all-pods names each pod", "dim"))
+    for row in shown:
+        if paper.width is not None:
+            row.truncate(paper.width, overflow="ellipsis")
+        rows.append(row)
     return Text("\n").join(rows)
+
+
+def wrapped(row: Text, width: int | None, indent: int = len(GAP)) -> Text:
+    """Between words, with what follows set in, so that the eye finds where the next line begins."""
+    if width is None or row.cell_len <= width:
+        return row
+    head = row.wrap(Console(width=width), width)[0]
+    head.rstrip()
+    rest = row[head.cell_len :]
+    rest = Text.assemble(rest)
+    lines = rest.wrap(Console(width=width), max(width - indent, 1))
+    return Text("\n" + " " * indent).join([head, *(_stripped(line) for line in lines)])
+
+
+def _stripped(line: Text) -> Text:
+    line.rstrip()
+    lead = len(line.plain) - len(line.plain.lstrip())
+    return line[lead:]
+
+
+def bar(done: int, total: int, paper: Paper) -> str:
+    """How far it is. Full only when it is."""
+    glyphs = paper.glyphs
+    full = BAR * done // total if total else 0
+    return glyphs.full * full + glyphs.empty * (BAR - full)
 
 
 def _headline(view: View, glyphs: Glyphs) -> Text:
@@ -81,14 +127,21 @@ def _headline(view: View, glyphs: Glyphs) -> Text:
         ("ROLLOUT ", "bold"),
         (view.name, "bold"),
         GAP,
-        (view.phase, _OUTCOME_STYLE[view.outcome]),
+        (view.phase, OUTCOME_STYLE[view.outcome]),
     )
-    parts = [_way(view, glyphs), f"{view.updated}/{view.selected} updated"]
+    parts = [_way(view, glyphs), f"{view.updated}/{view.selected} updated", _step(view.step)]
     if view.pause_millis is not None:
         parts.append(f"paused {view.pause_millis.p99} ms (p99)")
     for part in filter(None, parts):
         row.append(GAP + part)
     return row
+
+
+def _step(step: StepView | None) -> str:
+    """The one it is at, as people count."""
+    if step is None:
+        return ""
+    return f"step {step.index + 1} of {step.of}" if step.index < step.of else "all steps passed"
 
 
 def _way(view: View, glyphs: Glyphs) -> str:
@@ -106,8 +159,8 @@ def _way(view: View, glyphs: Glyphs) -> str:
 def _hold(hold: HoldView, now: datetime, *, said: str) -> Text:
     """`said`: what stands above it already."""
     row = Text.assemble(("HOLD ", "bold yellow"), (hold.reason, "yellow"))
-    if age := _age(hold.since, now):
-        row.append(f"{GAP}for {age}")
+    if known := age(hold.since, now):
+        row.append(f"{GAP}for {known}")
     if hold.message not in said:
         row.append(GAP + hold.message)
     return row
@@ -116,8 +169,8 @@ def _hold(hold: HoldView, now: datetime, *, said: str) -> Text:
 def _staging(staging: StagingView) -> Text:
     percent = 100 * staging.bytes // staging.total if staging.total else 0
     return Text(
-        f"STAGING {percent} %{GAP}{_size(staging.bytes)} of {_size(staging.total)}"
-        f"{GAP}on {_pods(staging.pods)}"
+        f"STAGING {percent} %{GAP}{size(staging.bytes)} of {size(staging.total)}"
+        f"{GAP}on {pods(staging.pods)}"
     )
 
 
@@ -128,29 +181,57 @@ def _analysis(said: AnalysisView) -> Text:
     return row.append(GAP + said.message)
 
 
-def _versions(groups: Sequence[VersionGroup], glyphs: Glyphs) -> Iterator[Text]:
-    pods = [pod for group in groups for pod in group.pods]
-    names = max((len(pod.name) for pod in pods), default=0)
-    states = max((len(pod.state) for pod in pods), default=0)
-    for number, group in enumerate(groups, 1):
+def _action(action: ActionView, now: datetime) -> Text:
+    done = action.outcome == ActionOutcome.ACCEPTED
+    row = Text.assemble(
+        ("ASKED ", "bold"),
+        action.verb or "something that cannot be read",
+        GAP,
+        (action.outcome, "green" if done else "yellow"),
+    )
+    if ago := age(action.time, now):
+        row.append(f"{GAP}{ago} ago")
+    if action.message:
+        row.append(GAP + action.message)
+    return row
+
+
+def _versions(groups: Sequence[VersionGroup], paper: Paper) -> Iterator[Text]:
+    glyphs = paper.glyphs
+    shown = [list(_lines(group, paper)) for group in groups]
+    names = max((cell_len(name) for lines in shown for name, _ in lines), default=0)
+    states = max((len(pod.state) for lines in shown for _, pod in lines), default=0)
+    for number, (group, lines) in enumerate(zip(groups, shown, strict=True), 1):
         is_last = number == len(groups)
         yield _group(group, glyphs.last if is_last else glyphs.branch)
         stem = glyphs.blank if is_last else glyphs.trunk
-        for place, pod in enumerate(group.pods, 1):
-            joint = glyphs.last if place == len(group.pods) else glyphs.branch
-            yield _pod(pod, stem + joint, names, states)
+        for place, (name, pod) in enumerate(lines, 1):
+            joint = glyphs.last if place == len(lines) else glyphs.branch
+            yield _pod(name.ljust(names), pod, stem + joint, states)
+
+
+def _lines(group: VersionGroup, paper: Paper) -> Iterator[tuple[str, PodLine]]:
+    """One for each pod; of many on a terminal one for all that are in the same state for the same reason."""
+    if paper.all_pods or paper.width is None or len(group.pods) <= FEW:
+        yield from ((pod.name, pod) for pod in group.pods)
+        return
+    alike: dict[tuple[str, str, str], list[PodLine]] = {}
+    for pod in group.pods:
+        alike.setdefault((pod.state, pod.reason, pod.message), []).append(pod)
+    for same in sorted(alike.values(), key=lambda same: (not same[0].reason, len(same))):
+        yield (pods(len(same)) if len(same) > 1 else same[0].name), same[0]
 
 
 def _group(group: VersionGroup, joint: str) -> Text:
     row = Text.assemble(joint, (group.version or "no version yet", "bold"))
-    parts = [", ".join(group.roles), _short(group.digest), f"({_pods(len(group.pods))})"]
+    parts = [", ".join(group.roles), short(group.digest), f"({pods(len(group.pods))})"]
     for part in filter(None, parts):
         row.append(GAP + part)
     return row
 
 
-def _pod(pod: PodLine, joint: str, names: int, states: int) -> Text:
-    row = Text.assemble(joint, pod.name.ljust(names), GAP)
+def _pod(name: str, pod: PodLine, joint: str, states: int) -> Text:
+    row = Text.assemble(joint, name, GAP)
     row.append(pod.state.ljust(states), _POD_STYLE[pod.state])
     if pod.reason:
         row.append(GAP + pod.reason)
@@ -158,51 +239,3 @@ def _pod(pod: PodLine, joint: str, names: int, states: int) -> Text:
         row.append(f": {pod.message}")
     row.rstrip()
     return row
-
-
-def _short(digest: str | None) -> str:
-    if digest is None:
-        return ""
-    return digest if len(digest) <= DIGEST_SIGNS else f"{digest[:DIGEST_SIGNS]}.."
-
-
-def _pods(count: int) -> str:
-    return f"{count} pod" if count == 1 else f"{count} pods"
-
-
-def _size(count: int) -> str:
-    if count < 1024:
-        return f"{count} B"
-    amount = float(count)
-    for unit in ("KiB", "MiB"):
-        amount /= 1024
-        if amount < 1024:
-            return f"{amount:.1f} {unit}"
-    return f"{amount / 1024:.1f} GiB"
-
-
-def _age(since: str, now: datetime) -> str:
-    """The two largest units; "" where the time cannot be read."""
-    try:
-        then = datetime.fromisoformat(since)
-    except ValueError:
-        return ""
-    if then.tzinfo is None:
-        then = then.replace(tzinfo=UTC)
-    seconds = max(int((now - then) / timedelta(seconds=1)), 0)
-    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
-    if days:
-        return f"{days} d {hours % 24} h"
-    if hours:
-        return f"{hours} h {minutes % 60} min"
-    if minutes:
-        return f"{minutes} min {seconds % 60} s"
-    return f"{seconds} s"
-
-
-def _camel(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {to_camel(key): _camel(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_camel(each) for each in value]
-    return value

@@ -1,36 +1,39 @@
 """Where views go: a terminal is redrawn in place, anything else gets one block per change."""
 
-from enum import StrEnum
 from typing import Final, Self
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from weightrollout.cli.render import ASCII, LINES, Glyphs, as_json, tree
+from weightrollout.cli.output import Output, document
+from weightrollout.cli.render import ASCII, LINES, Glyphs, Paper, tree
 from weightrollout.cli.view import View
 from weightrollout.clock import Clock
 
 AGES_PER_SECOND: Final = 1.0  # a hold's age grows while nothing else changes
 
 
-class Output(StrEnum):
-    TREE = "tree"
-    JSON = "json"
-
-
 class Screen:
     """Use as a context manager. `watch`: more than one view will come."""
 
-    def __init__(self, output: Output, *, watch: bool, console: Console, clock: Clock) -> None:
+    def __init__(
+        self,
+        output: Output,
+        *,
+        watch: bool,
+        console: Console,
+        clock: Clock,
+        all_pods: bool = False,
+    ) -> None:
         self._output = output
         self._watch = watch
         self._console = console
         self._clock = clock
-        self._glyphs = glyphs_for(console)
+        self._all_pods = all_pods
         self._shown: View | None = None
         self._live: Live | None = None
-        if watch and output is Output.TREE and console.is_terminal:
+        if watch and output is Output.TEXT and console.is_terminal:
             self._live = Live(
                 console=console, get_renderable=self._tree, refresh_per_second=AGES_PER_SECOND
             )
@@ -52,19 +55,25 @@ class Screen:
         self._shown = view
         if self._live is not None:
             self._live.refresh()
-        elif self._output is Output.JSON:
-            # One line each in a watch, so that a reader can take them apart.
-            self._print(Text(as_json(view, indent=None if self._watch else 2)))
+        elif self._output is not Output.TEXT:
+            # One line each in a watch, or one document of a stream, so that a reader can take them apart.
+            said = document(view, self._output, indent=None if self._watch else 2)
+            self._print(Text(said.rstrip("\n")))
         else:
             self._print(Text("" if first else "\n").append_text(self._tree()))
 
     def _tree(self) -> Text:
         if self._shown is None:
             return Text()
-        return tree(self._shown, self._clock.wall(), self._glyphs)
+        return tree(self._shown, self._clock.wall(), paper_for(self._console, self._all_pods))
 
     def _print(self, text: Text) -> None:
         self._console.print(text, soft_wrap=True)
+
+
+def paper_for(console: Console, all_pods: bool = False) -> Paper:
+    """As wide as the terminal is now."""
+    return Paper(glyphs_for(console), console.width if console.is_terminal else None, all_pods)
 
 
 def glyphs_for(console: Console) -> Glyphs:

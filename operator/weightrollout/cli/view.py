@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from weightrollout.api.conditions import ConditionType
 from weightrollout.api.reasons import DegradedReason
+from weightrollout.cli.words import natural
 from weightrollout.kube.pods import Pod
 
 Json = Mapping[str, Any]
@@ -76,6 +77,25 @@ class AnalysisView:
 
 
 @dataclass(frozen=True, slots=True)
+class StepView:
+    index: int  # steps that are passed
+    of: int
+    hash: str  # of revision and steps
+    since: str  # RFC 3339
+
+
+@dataclass(frozen=True, slots=True)
+class ActionView:
+    """The answer to the newest verb of a person."""
+
+    id: str  # the annotation it answers
+    verb: str
+    outcome: str
+    message: str
+    time: str  # RFC 3339
+
+
+@dataclass(frozen=True, slots=True)
 class PodLine:
     name: str
     state: PodState
@@ -105,10 +125,13 @@ class View:
     stable: WeightsName | None
     updated: int
     selected: int
+    swapping: int
     hold: HoldView | None
     pause_millis: PausesView | None
     staging: StagingView | None
     analysis: tuple[AnalysisView, ...]  # newest first
+    step: StepView | None
+    last_action: ActionView | None
     versions: tuple[VersionGroup, ...]
 
 
@@ -129,10 +152,13 @@ def view_of(rollout: Json, pods: Iterable[Pod]) -> View:
         stable=_weights(status.get("stable")),
         updated=counts.get("updated", 0),
         selected=counts.get("selected", len(fleet)),
+        swapping=counts.get("swapping", 0),
         hold=_hold(status.get("hold")),
         pause_millis=_pauses(status.get("pauseMillis")),
         staging=_staging(status.get("staging")),
         analysis=tuple(_analysis(each) for each in status.get("analysis") or ()),
+        step=_step(status.get("step")),
+        last_action=_action(status.get("lastAction")),
         versions=_groups(status, fleet),
     )
 
@@ -199,6 +225,20 @@ def _analysis(said: Json) -> AnalysisView:
     )
 
 
+def _step(said: Json | None) -> StepView | None:
+    if not said or "index" not in said or "of" not in said:
+        return None
+    return StepView(said["index"], said["of"], said.get("hash", ""), said.get("since", ""))
+
+
+def _action(said: Json | None) -> ActionView | None:
+    if not said:
+        return None
+    return ActionView(
+        *(said.get(each, "") for each in ("id", "verb", "outcome", "message", "time"))
+    )
+
+
 def _groups(status: Json, pods: list[Pod]) -> tuple[VersionGroup, ...]:
     """Where the fleet goes first, then where undo leads, then the rest by name."""
     named = {role: _weights(status.get(role)) for role in ("target", "stable", "desired")}
@@ -223,7 +263,7 @@ def _groups(status: Json, pods: list[Pod]) -> tuple[VersionGroup, ...]:
             roles=roles(version),
             pods=tuple(
                 lines.line(pod)
-                for pod in sorted(pods, key=lambda pod: pod.name)
+                for pod in sorted(pods, key=lambda pod: natural(pod.name))
                 if pod.version_label == version
             ),
         )

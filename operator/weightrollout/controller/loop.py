@@ -18,13 +18,14 @@ from weightrollout.controller.act.context import Context
 from weightrollout.controller.act.supervisor import Supervisor
 from weightrollout.controller.agents import Agents
 from weightrollout.controller.leader import Epochs, Fence, Guard
-from weightrollout.controller.observe import InvalidSpec, Seen, observe, read_status
+from weightrollout.controller.observe import Seen, observe
 from weightrollout.controller.refused import refused_status
 from weightrollout.controller.report import Reporter
 from weightrollout.controller.world import World
 from weightrollout.kube.client import Json
 from weightrollout.kube.errors import Conflict, NotFound
 from weightrollout.kube.revisions import Owner
+from weightrollout.reading import InvalidSpec, read_status
 from weightrollout.rollout.actions import Plan
 from weightrollout.rollout.fleet import Fleet, Measurement, Memory
 

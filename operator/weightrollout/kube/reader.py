@@ -1,4 +1,4 @@
-"""What a person at a terminal may see of one WeightRollout: it and its pods, read once or followed.
+"""What a person at a terminal may see of WeightRollouts: them, their pods and history, read once or followed.
 
 Reads only. Uses the person's own kubeconfig as kubectl does; the operator's way in is `client.connect`.
 """
@@ -13,15 +13,22 @@ from typing import Any, Final
 from kubernetes.aio import config
 from kubernetes.aio.client.configuration import Configuration
 
-from weightrollout.api.names import LABEL_NAME, PLURAL
+from weightrollout.api.names import ANNOTATION_SCHEMA, LABEL_NAME, PLURAL, stable_configmap
 from weightrollout.kube.client import Client, Json, client_settings
+from weightrollout.kube.configmaps import StableRecord, configmaps_path, trim_stable
 from weightrollout.kube.connection import Credentials, open_connection
 from weightrollout.kube.errors import KubeError, NotFound, Unavailable
+from weightrollout.kube.lease import LEASE_NAME
 from weightrollout.kube.pods import Pod, pod_source, pods_path, trim_pod
+from weightrollout.kube.revisions import revisions_path
 from weightrollout.kube.rollouts import rollouts_path
+from weightrollout.kube.schema import CRD_PATH
 from weightrollout.kube.store import PAGE, Source, Store
 
 SYNC_S: Final = 15.0
+_UNKNOWN: Final = (
+    f"this cluster does not know {PLURAL}: install the operator first, or choose another --context"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +83,47 @@ async def connect_as_user(
 
 async def look(client: Client, name: str) -> Sight:
     """Read once. NotFound says whether the object or the whole API is missing."""
-    rollout = await _rollout(client, name)
-    pods: list[Pod] = []
-    query = {"labelSelector": _selector(name), "limit": str(PAGE)}
+    rollout = await read_rollout(client, name)
+    return Sight(rollout, await read_pods(client, name))
+
+
+async def read_pods(client: Client, name: str) -> tuple[Pod, ...]:
+    return tuple(
+        [trim_pod(item) async for item in _items(client, pods_path(client), _selector(name))]
+    )
+
+
+async def read_rollouts(client: Client) -> list[Json]:
+    """Of the client's namespace, or of all. NotFound says that the API is missing."""
+    try:
+        return [item async for item in _items(client, rollouts_path(client), "")]
+    except NotFound as missing:
+        raise NotFound(_UNKNOWN) from missing
+
+
+async def read_revisions(client: Client, name: str) -> list[Json]:
+    """ControllerRevisions with its label, in no order; not all are its own (reading.own_revisions)."""
+    return [item async for item in _items(client, revisions_path(client), _selector(name))]
+
+
+async def read_stable(client: Client, name: str) -> StableRecord | None:
+    """None: nothing is published."""
+    try:
+        return trim_stable(await client.get(f"{configmaps_path(client)}/{stable_configmap(name)}"))
+    except NotFound:
+        return None
+
+
+async def _items(client: Client, path: str, selector: str) -> AsyncIterator[Json]:
+    """Every item of a collection, page by page."""
+    query = {"labelSelector": selector, "limit": str(PAGE)}
     while True:
-        page = await client.get(pods_path(client), query)
-        pods += [trim_pod(item) for item in page["items"] or ()]
+        page = await client.get(path, query)
+        for item in page["items"] or ():
+            yield item
         more = page["metadata"].get("continue")
         if not more:
-            return Sight(rollout, tuple(pods))
+            return
         query = {**query, "continue": more}
 
 
@@ -130,7 +169,7 @@ async def _synced(*lists: asyncio.Event) -> None:
         raise Unavailable(f"the first lists were not complete within {SYNC_S:g} s") from late
 
 
-async def _rollout(client: Client, name: str) -> Json:
+async def read_rollout(client: Client, name: str) -> Json:
     try:
         return await client.get(f"{rollouts_path(client)}/{name}")
     except NotFound as missing:
@@ -138,9 +177,7 @@ async def _rollout(client: Client, name: str) -> Json:
             raise NotFound(
                 f"no WeightRollout {name} in namespace {client.namespace}; 'kubectl get wr -A' lists all"
             ) from missing
-        raise NotFound(
-            f"this cluster does not know {PLURAL}: install the operator first, or choose another --context"
-        ) from missing
+        raise NotFound(_UNKNOWN) from missing
 
 
 def _deleted(client: Client, name: str) -> str:
@@ -155,3 +192,43 @@ def _trim_whole(body: Json) -> _Whole:
     metadata = body["metadata"]
     version = int(metadata["resourceVersion"])
     return _Whole(metadata["namespace"], metadata["name"], metadata["uid"], version, body)
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorSeen:
+    """By its Lease, and by the label of its Deployment where that may be read."""
+
+    namespace: str
+    leader: str  # pod and process; "": nobody leads
+    version: str  # "": cannot be seen
+
+
+async def read_operators(client: Client) -> tuple[OperatorSeen, ...]:
+    """Of the client's namespace, or of all."""
+    path = client.collection("/apis/coordination.k8s.io/v1", "leases")
+    leases = await client.get(path, {"fieldSelector": f"metadata.name={LEASE_NAME}"})
+    found = []
+    for lease in leases["items"] or ():
+        namespace = lease["metadata"]["namespace"]
+        holder = str((lease.get("spec") or {}).get("holderIdentity") or "")
+        version = await _operator_version(client.within(namespace))
+        found.append(OperatorSeen(namespace, holder, version))
+    return tuple(found)
+
+
+async def _operator_version(client: Client) -> str:
+    try:
+        path = client.collection("/apis/apps/v1", "deployments")
+        found = await client.get(f"{path}/{LEASE_NAME}")
+    except KubeError:
+        return ""  # installed some other way, or none of our business
+    return str((found["metadata"].get("labels") or {}).get("app.kubernetes.io/version", ""))
+
+
+async def read_schema(client: Client) -> str:
+    """schema_hash() of the cluster's CRD; "" where it may not be read, or is of another origin."""
+    try:
+        found = await client.get(CRD_PATH)
+    except KubeError:
+        return ""
+    return str((found["metadata"].get("annotations") or {}).get(ANNOTATION_SCHEMA, ""))

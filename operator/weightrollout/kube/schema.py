@@ -9,6 +9,7 @@ from weightrollout.kube.client import Client
 from weightrollout.kube.errors import Forbidden, NotFound
 
 CRD_NAME: Final = f"{PLURAL}.{GROUP}"
+CRD_PATH: Final = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{CRD_NAME}"
 
 log = logging.getLogger(__name__)
 
@@ -20,8 +21,7 @@ async def schema_problem(client: Client) -> str | None:
     """
     missing = f"the CustomResourceDefinition {CRD_NAME} is not installed: apply crds/ first"
     try:
-        path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{CRD_NAME}"
-        found = await client.get(path)
+        found = await client.get(CRD_PATH)
     except NotFound:
         return missing
     except Forbidden:

@@ -291,6 +291,7 @@ class ToyWorld:
             )
         else:
             pod.staged = (pod.staged & action.keep) | {found.digest}
+            pod.drafts = (pod.drafts & action.keep) | action.weights.digests
             pod.staging = replace(view, digest=found.digest, done=True)
 
     def _reserve(self, pod: ToyPod, action: Reserve) -> None:

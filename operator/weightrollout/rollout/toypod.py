@@ -58,6 +58,7 @@ class ToyPod:
     told: Ref | None = None
     last_good: Ref | None = None
     staged: set[str] = field(default_factory=set)
+    drafts: set[str] = field(default_factory=set)  # digests of staged drafts
     staging: StagingView | None = None
     reserved_txn: str | None = None
     take_out: TakeOut = TakeOut.ENDPOINT
@@ -113,6 +114,7 @@ class ToyPod:
             told=self.told,
             last_good=self.last_good,
             staged=frozenset(self.staged),
+            drafts_staged=frozenset(self.drafts),
             staging=self.staging,
             reserved_txn=self.reserved_txn,
             transaction=self.transaction,

@@ -78,6 +78,12 @@ def parse(text: str) -> Verb | None:
     return Verb(text, verb, found["revision"], number, found["hash"] or "", full)
 
 
+def spell(name: VerbName, revision: str, nonce: str, *, step: str = "", full: bool = False) -> str:
+    """The text that `parse` reads. `step`: "<index>.<hash>" of the one to leave; "": any."""
+    place = "full" if full else step
+    return f"{name}:{revision}{place and f':{place}'}@{nonce}"
+
+
 def hear(fleet: Fleet, goal: Goal, position: Position | None) -> Heard:
     last = fleet.status.last_action
     if not fleet.action or (last is not None and last.id == action_id(fleet.action)):

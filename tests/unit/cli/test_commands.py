@@ -8,8 +8,14 @@ from typer.testing import CliRunner
 
 from weightrollout import __version__
 from weightrollout.cli.main import app
+from weightrollout.cli.reference import FILE, as_markdown
 
-COMMANDS = ["status", "digest", "inject"]
+COMMANDS = [
+    *("status", "list", "explain", "plan", "promote", "abort", "retry", "undo", "history"),
+    *("pause", "resume", "lint", "digest", "inject", "version"),
+]
+#: Those that ask a cluster about one rollout.
+ABOUT_ONE = ["status", "explain", "plan", "promote", "abort", "retry", "undo", "history", "pause"]
 
 
 @pytest.fixture
@@ -67,14 +73,15 @@ def test_a_link_that_leaves_the_folder_is_refused(checkpoint: Path, tmp_path: Pa
     assert "vocab.json: link leaves the folder" in result.stderr
 
 
-def test_status_without_access_is_not_a_failed_rollout(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", [*ABOUT_ONE, "resume"])
+def test_no_access_is_not_a_failed_rollout(tmp_path: Path, command: str) -> None:
     missing = tmp_path / "kubeconfig"
-    result = CliRunner().invoke(app, ["status", "chat", "--kubeconfig", str(missing)])
+    result = CliRunner().invoke(app, [command, "chat", "--kubeconfig", str(missing)])
     assert (result.exit_code, result.stdout) == (2, "")
     assert str(missing) in result.stderr
 
 
-@pytest.mark.parametrize("arguments", [["status"], ["digest"], ["status", "a", "-o", "yaml"], []])
+@pytest.mark.parametrize("arguments", [["status"], ["digest"], ["status", "a", "-o", "xml"], []])
 def test_wrong_usage_is_not_a_failed_rollout(arguments: list[str]) -> None:
     assert CliRunner().invoke(app, arguments).exit_code == 2
 
@@ -87,10 +94,20 @@ def test_every_command_has_worked_examples_and_says_its_exit_codes(command: str)
 
 
 def test_every_command_is_known_to_these_tests() -> None:
-    names = [command.callback.__name__ for command in app.registered_commands if command.callback]
-    assert names == COMMANDS
+    assert [command.name for command in app.registered_commands] == COMMANDS
 
 
 def test_the_version_is_told_without_a_command() -> None:
     done = CliRunner().invoke(app, ["--version"])
     assert (done.exit_code, done.stdout) == (0, f"{__version__}\n")
+
+
+@pytest.mark.parametrize("command", [each for each in COMMANDS if each != "inject"])
+def test_the_line_of_a_command_in_the_list_is_not_cut(command: str) -> None:
+    said = CliRunner().invoke(app, ["--help"], terminal_width=80).stdout
+    line = next(line for line in said.splitlines() if line.startswith(f"  {command} "))
+    assert not line.endswith("...")
+
+
+def test_the_reference_in_the_docs_is_what_the_help_says() -> None:
+    assert FILE.read_text() == as_markdown(), "run 'make generate'"

@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 
 from sights import V7, V8, condition, pod, rollout
-from weightrollout.cli.render import ASCII, LINES, Glyphs, tree
+from weightrollout.cli.render import ASCII, LINES, Glyphs, Paper, tree
 from weightrollout.cli.view import view_of
 from weightrollout.kube.pods import Pod
 
@@ -39,7 +39,7 @@ HALFWAY_PODS = (
 
 def screen(body: object, pods: tuple[Pod, ...], glyphs: Glyphs = ASCII) -> str:
     assert isinstance(body, dict)
-    return tree(view_of(body, pods), NOW, glyphs).plain
+    return tree(view_of(body, pods), NOW, Paper(glyphs)).plain
 
 
 def golden(text: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from sights import GENERATION, V7, V8, condition, pod, rollout
 from weightrollout.cli.exits import Exit, exit_of
-from weightrollout.cli.render import as_json
+from weightrollout.cli.output import Output, document
 from weightrollout.cli.view import NOT_SEEN, view_of
 
 READY = condition("Ready", "True")
@@ -53,7 +53,7 @@ def test_json_is_the_same_view_with_numbers_as_numbers() -> None:
         pauseMillis={"last": 9, "p50": 9, "p99": 12, "max": 12},
         conditions=[READY],
     )
-    assert json.loads(as_json(view_of(body, [pod("chat-0", "v8")]))) == {
+    assert json.loads(document(view_of(body, [pod("chat-0", "v8")]), Output.JSON)) == {
         "name": "chat",
         "namespace": "prod",
         "outcome": "Complete",
@@ -64,10 +64,13 @@ def test_json_is_the_same_view_with_numbers_as_numbers() -> None:
         "stable": V8,
         "updated": 1,
         "selected": 1,
+        "swapping": 0,
         "hold": None,
         "pauseMillis": {"last": 9, "p50": 9, "p99": 12, "max": 12},
         "staging": None,
         "analysis": [],
+        "step": None,
+        "lastAction": None,
         "versions": [
             {
                 "version": "v8",

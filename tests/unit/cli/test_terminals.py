@@ -8,8 +8,9 @@ import pytest
 from rich.console import Console
 
 from sights import V7, V8, pod, rollout
+from weightrollout.cli.output import Output
 from weightrollout.cli.render import ASCII, LINES
-from weightrollout.cli.screen import Output, Screen, glyphs_for
+from weightrollout.cli.screen import Screen, glyphs_for
 from weightrollout.cli.view import View, view_of
 
 
@@ -36,14 +37,14 @@ def drawn(output: Output, phases: list[str], *, watch: bool) -> str:
 
 
 def test_a_pipe_gets_whole_lines_without_colour() -> None:
-    text = drawn(Output.TREE, ["Progressing"], watch=False)
+    text = drawn(Output.TEXT, ["Progressing"], watch=False)
     assert text.splitlines()[0] == "ROLLOUT chat   Progressing   v7 -> v8   0/1 updated"
     assert "\x1b" not in text
     assert text.isascii()
 
 
 def test_a_watch_in_a_pipe_prints_a_block_per_change_and_nothing_twice() -> None:
-    text = drawn(Output.TREE, ["Progressing", "Progressing", "Complete"], watch=True)
+    text = drawn(Output.TEXT, ["Progressing", "Progressing", "Complete"], watch=True)
     assert [block.split()[2] for block in text.split("\n\n")] == ["Progressing", "Complete"]
 
 
@@ -55,7 +56,7 @@ def test_a_watch_in_json_prints_one_document_per_line() -> None:
 def test_a_terminal_is_redrawn_in_place() -> None:
     file = io.StringIO()
     console = Console(file=file, force_terminal=True, width=80, _environ={"TERM": "xterm"})
-    with Screen(Output.TREE, watch=True, console=console, clock=Noon()) as screen:
+    with Screen(Output.TEXT, watch=True, console=console, clock=Noon()) as screen:
         screen.show(view("Progressing"))
         screen.show(view("Complete"))
     assert "\x1b[1A" in file.getvalue()  # the cursor goes up: the old screen is overwritten

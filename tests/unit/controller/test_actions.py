@@ -21,8 +21,8 @@ from weightrollout.controller.act.supervisor import Supervisor
 from weightrollout.controller.agent_view import ref_of
 from weightrollout.controller.agents import Agents
 from weightrollout.controller.leader import Fence, Guard
-from weightrollout.controller.observe import published, revision_of, revisions_of
 from weightrollout.kube.revisions import Owner
+from weightrollout.reading import own_revisions, published, revision_of
 from weightrollout.rollout.actions import (
     Action,
     PruneRevision,
@@ -532,7 +532,7 @@ def test_history_of_a_stateful_set_is_not_ours(ground: Ground) -> None:
         }
         body = {"metadata": metadata, "data": {"spec": {"template": {}}}, "revision": 7}
         ground.world.revisions.learn(ground.front.put(REVISIONS, body))
-    assert list(revisions_of(ground.world, "chat", "uid")) == []
+    assert list(own_revisions(ground.world.revisions.all(), "chat", "uid")) == []
 
 
 async def test_swap_of_a_pod_that_is_gone_ends_without_a_surprise(ground: Ground) -> None:

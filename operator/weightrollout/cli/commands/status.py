@@ -2,44 +2,48 @@
 
 import asyncio
 from contextlib import aclosing
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 from rich.console import Console
 
+from weightrollout.cli.access import (
+    Access,
+    ContextOption,
+    KubeconfigOption,
+    NameArgument,
+    NamespaceOption,
+    ask,
+)
 from weightrollout.cli.exits import Exit, exit_of
-from weightrollout.cli.screen import Output, Screen
+from weightrollout.cli.output import Output
+from weightrollout.cli.screen import Screen
 from weightrollout.cli.view import view_of
 from weightrollout.clock import SystemClock
 from weightrollout.kube.client import Client
-from weightrollout.kube.errors import KubeError
-from weightrollout.kube.reader import Sight, connect_as_user, follow, look
+from weightrollout.kube.reader import Sight, follow, look
 
 REDRAW_S: Final = 0.25  # faster flickers, and nobody reads it
 
 
 def status(
-    name: Annotated[str, typer.Argument(help="Name of the WeightRollout.", metavar="NAME")],
-    namespace: Annotated[
-        str | None,
-        typer.Option("--namespace", "-n", help="Default: the namespace of the context."),
-    ] = None,
+    name: NameArgument,
     watch: Annotated[
         bool,
         typer.Option("--watch", "-w", help="Show every change until it is complete or stalled."),
     ] = False,
+    all_pods: Annotated[
+        bool, typer.Option("--all-pods", help="One line for each pod, however many there are.")
+    ] = False,
     output: Annotated[
-        Output, typer.Option("--output", "-o", help="json with -w: one document per line.")
-    ] = Output.TREE,
-    kubeconfig: Annotated[
-        Path | None,
+        Output,
         typer.Option(
-            help="Default: $KUBECONFIG, then ~/.kube/config.", exists=True, dir_okay=False
+            "--output", "-o", help="With -w json is one document per line, yaml a stream."
         ),
-    ] = None,
-    context: Annotated[str | None, typer.Option(help="Default: the current one.")] = None,
+    ] = Output.TEXT,
+    namespace: NamespaceOption = None,
+    kubeconfig: KubeconfigOption = None,
+    context: ContextOption = None,
 ) -> None:
     """Show how far a rollout is and what it waits for.
 
@@ -61,32 +65,15 @@ def status(
       130  interrupted
     """
     console = Console(highlight=False)
-    screen = Screen(output, watch=watch, console=console, clock=SystemClock())
-    try:
-        code = asyncio.run(_status(_Question(name, namespace, kubeconfig, context, watch), screen))
-    except KeyboardInterrupt:
-        raise typer.Exit(Exit.INTERRUPTED) from None
-    except KubeError as refused:
-        typer.echo(f"error: {refused}", err=True)
-        raise typer.Exit(Exit.REFUSED) from refused
-    raise typer.Exit(code)
+    screen = Screen(output, watch=watch, console=console, clock=SystemClock(), all_pods=all_pods)
 
+    async def work(client: Client) -> Exit:
+        if not watch:
+            return _show(await look(client, name), screen)
+        with screen:
+            return await _watch(client, name, screen)
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    name: str
-    namespace: str | None
-    kubeconfig: Path | None
-    context: str | None
-    watch: bool
-
-
-async def _status(asked: _Question, screen: Screen) -> Exit:
-    async with connect_as_user(asked.kubeconfig, asked.context, asked.namespace) as client:
-        if asked.watch:
-            with screen:
-                return await _watch(client, asked.name, screen)
-        return _show(await look(client, asked.name), screen)
+    ask(Access(kubeconfig, context, namespace), work)
 
 
 async def _watch(client: Client, name: str, screen: Screen) -> Exit:
