@@ -18,7 +18,6 @@ def swap(pause: float, **parts: float) -> Json:
     return {
         "pause": pause,
         "calls": {"pause": 1.0, "start_update": 1.0, "update": pause - 4, "resume": 1.0},
-        "between": 1.0,
         "worker": pause - 5,
         "prepare": 1500.0,
         "anon_mib": 3000.0,
