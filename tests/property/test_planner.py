@@ -1,6 +1,7 @@
 """Random fleets, random trouble, random order: no invariant breaks, and it never stands still
 without saying why. Then the trouble ends, and the newest version must reach every pod."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
@@ -33,6 +34,11 @@ from weightrollout.rollout.plan import plan
 from weightrollout.rollout.revisions import revision_name
 from weightrollout.rollout.simulate import Checkpoint, ToyWorld
 from weightrollout.rollout.toypod import COMMITTED
+
+#: `make walk`: so many new seeds. Else the same ones each time, so that a rare fault fails nobody's change but its own.
+WALK = os.environ.get("WEIGHTROLLOUT_WALK")
+#: Of 6,198 walks. Two: a second pod poisoned by one version; then: more pods away than the budget has; one that never ends.
+KNOWN = (3227837703, 3672335810, 3747329733, 3632717116)
 
 VERSIONS = ("a", "b", "c")
 MAX_UNAVAILABLE: tuple[int | str, ...] = (1, 2, "25%", "60%")
@@ -139,10 +145,7 @@ class Chaos:
         return planned.status.phase in AT_REST or planned.status.hold is not None
 
 
-@pytest.mark.slow
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.integers(0, 2**32))
-def test_no_invariant_breaks_and_trouble_that_ends_ends_in_complete(seed: int) -> None:
+def walk(seed: int) -> None:
     chaos = Chaos(seed)
     world = chaos.world
     for _ in range(chaos.random.randrange(120)):
@@ -160,7 +163,25 @@ def test_no_invariant_breaks_and_trouble_that_ends_ends_in_complete(seed: int) -
     raise AssertionError(f"it never ended: {planned.status.model_dump_json(indent=1)}")
 
 
-@settings(max_examples=15, deadline=None)
+@pytest.mark.slow
+@settings(
+    max_examples=int(WALK or 150),
+    derandomize=not WALK,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(st.integers(0, 2**32))
+def test_no_invariant_breaks_and_trouble_that_ends_ends_in_complete(seed: int) -> None:
+    walk(seed)
+
+
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="known, and not mended yet")
+@pytest.mark.parametrize("seed", KNOWN)
+def test_what_a_long_walk_found_is_mended(seed: int) -> None:
+    walk(seed)
+
+
+@settings(max_examples=15, deadline=None, derandomize=not WALK)
 @given(st.integers(0, 2**32))
 def test_the_same_fleet_always_gives_the_same_plan(seed: int) -> None:
     chaos = Chaos(seed)
@@ -173,7 +194,7 @@ def test_the_same_fleet_always_gives_the_same_plan(seed: int) -> None:
         chaos.world.advance()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15, deadline=None, derandomize=not WALK)
 @given(st.integers(0, 2**32))
 def test_nothing_changes_before_the_alarm(seed: int) -> None:
     """wake_at is the earliest time at which time alone changes the plan."""
