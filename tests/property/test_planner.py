@@ -37,8 +37,11 @@ from weightrollout.rollout.toypod import COMMITTED
 
 #: `make walk`: so many new seeds. Else the same ones each time, so that a rare fault fails nobody's change but its own.
 WALK = os.environ.get("WEIGHTROLLOUT_WALK")
-#: Of 6,198 walks. Two: a second pod poisoned by one version; then: more pods away than the budget has; one that never ends.
-KNOWN = (3227837703, 3672335810, 3747329733, 3632717116)
+#: A pod out of service that has used up its retries for stable waits for it for ever. It gets no other weights, and uses up
+#: the budget that the first pod of the target needs. The hold names it (BudgetUsedByUnreadyPods), and a person must act.
+STUCK = pytest.mark.xfail(strict=True, raises=AssertionError, reason="stranded without retries")
+#: What `make walk` found, of 6,198 seeds.
+FOUND = (3227837703, 3672335810, 3747329733, pytest.param(3632717116, marks=STUCK))
 
 VERSIONS = ("a", "b", "c")
 MAX_UNAVAILABLE: tuple[int | str, ...] = (1, 2, "25%", "60%")
@@ -175,13 +178,12 @@ def test_no_invariant_breaks_and_trouble_that_ends_ends_in_complete(seed: int) -
     walk(seed)
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="known, and not mended yet")
-@pytest.mark.parametrize("seed", KNOWN)
-def test_what_a_long_walk_found_is_mended(seed: int) -> None:
+@pytest.mark.parametrize("seed", FOUND)
+def test_walk_that_went_wrong_once(seed: int) -> None:
     walk(seed)
 
 
-@settings(max_examples=15, deadline=None, derandomize=not WALK)
+@settings(max_examples=15, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32))
 def test_the_same_fleet_always_gives_the_same_plan(seed: int) -> None:
     chaos = Chaos(seed)
@@ -194,7 +196,7 @@ def test_the_same_fleet_always_gives_the_same_plan(seed: int) -> None:
         chaos.world.advance()
 
 
-@settings(max_examples=15, deadline=None, derandomize=not WALK)
+@settings(max_examples=15, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32))
 def test_nothing_changes_before_the_alarm(seed: int) -> None:
     """wake_at is the earliest time at which time alone changes the plan."""

@@ -49,21 +49,11 @@ async def release(
     values.write_text(yaml.safe_dump(CHOSEN))
     said = found.install(chart=EARLIER, values=values)
     assert said.ok, said.error
-
-    async def is_let_in() -> bool:
-        """Not before the API server has forgotten the policy of a release that was for all namespaces."""
-        try:
-            return bool(await api.apply(rollout(namespace, WEIGHTS)))
-        except ApiError as refused:
-            if "weightrollout-sources" not in str(refused) or namespace in str(refused):
-                raise
-            return False
-
-    await eventually(is_let_in, SOON_S, "only this release's policy is there")
+    await api.apply(rollout(namespace, WEIGHTS))
     yield found
     # The schema is every test's: an upgrade that failed must leave ours.
     found.helm("upgrade", "wr", str(CHART), "--reset-then-reuse-values")
-    found.helm("uninstall", "wr", "--ignore-not-found")
+    await found.end()
 
 
 def rollout(namespace: str, weights: Json) -> Json:
