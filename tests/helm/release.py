@@ -1,11 +1,15 @@
 """One release of a chart in a real cluster."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from helm.chart import CHART, SETS, Said, helm
+from helm.sources import why_refused
 from localcluster.access import Cluster
 from localcluster.api import Api, ApiError
+from localcluster.waiting import eventually
+
+SOON_S: Final = 30.0
 
 
 class Release:
@@ -38,3 +42,13 @@ class Release:
         except ApiError as missing:
             return missing.status == 404
         return False
+
+    async def end(self) -> None:
+        """Uninstall it, if it is there, and wait until the API server has forgotten its policy, which may be for all namespaces."""
+        self.helm("uninstall", "wr", "--ignore-not-found")
+
+        async def is_forgotten() -> bool:
+            refused = await why_refused(self._api, self.namespace, "file:///no/")
+            return f"weightrollout-sources.{self.namespace}" not in refused
+
+        await eventually(is_forgotten, SOON_S, "the policy of sources is forgotten")

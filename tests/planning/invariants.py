@@ -31,6 +31,7 @@ class Watcher:
     world: ToyWorld
     last_ready: dict[str, float] = field(default_factory=dict)  # by uid
     came_back: dict[str, tuple[tuple[str, int, bool], float]] = field(default_factory=dict)
+    held: set[str | None] = field(default_factory=set)  # digests that some pod has ever held
 
     def one_pass(self) -> Plan:
         """A pass of the world, with all invariants checked."""
@@ -57,7 +58,11 @@ class Watcher:
             if pod.ready or pod.uid not in self.last_ready:
                 self.last_ready[pod.uid] = fleet.now
             loaded = toy.loaded.version if toy.loaded else ""
-            now = (loaded, toy.instance, pod.ready and not toy.swapping)
+            now = (
+                loaded,
+                toy.instance,
+                pod.ready,
+            )  # a swap that changed nothing begins nothing anew
             if self.came_back.get(pod.uid, (None, 0))[0] != now:
                 self.came_back[pod.uid] = (now, fleet.now)
 
@@ -129,7 +134,9 @@ class Watcher:
             return
         for uri, checkpoint in self.world.checkpoints.items():
             if any(_holds(toy, checkpoint.digest) for toy in self.world.pods):
-                continue
+                self.held.add(checkpoint.digest)
+            if checkpoint.digest in self.held:
+                continue  # proven, also where that pod has gone on or restarted since
             poisoned = [
                 toy.name
                 for toy in self.world.pods

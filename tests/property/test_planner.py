@@ -1,6 +1,7 @@
 """Random fleets, random trouble, random order: no invariant breaks, and it never stands still
 without saying why. Then the trouble ends, and the newest version must reach every pod."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
@@ -42,6 +43,14 @@ from weightrollout.rollout.plan import plan
 from weightrollout.rollout.revisions import revision_name
 from weightrollout.rollout.simulate import Answer, Checkpoint, ToyWorld
 from weightrollout.rollout.toypod import COMMITTED
+
+#: `make walk`: so many new seeds. Else the same ones each time, so that a rare fault fails nobody's change but its own.
+WALK = os.environ.get("WEIGHTROLLOUT_WALK")
+#: A pod out of service that has used up its retries for stable waits for it for ever. It gets no other weights, and uses up
+#: the budget that the first pod of the target needs. The hold names it (BudgetUsedByUnreadyPods), and a person must act.
+STUCK = pytest.mark.xfail(strict=True, raises=AssertionError, reason="stranded without retries")
+#: What `make walk` found, of 6,198 seeds.
+FOUND = (3227837703, 3672335810, 3747329733, pytest.param(3632717116, marks=STUCK))
 
 VERSIONS = ("a", "b", "c")
 MEASURED = {
@@ -199,10 +208,7 @@ class Chaos:
         return planned.status.phase in AT_REST or planned.status.hold is not None
 
 
-@pytest.mark.slow
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.integers(0, 2**32))
-def test_no_invariant_breaks_and_trouble_that_ends_ends_in_complete(seed: int) -> None:
+def walk(seed: int) -> None:
     chaos = Chaos(seed)
     world = chaos.world
     for _ in range(chaos.random.randrange(120)):
@@ -222,7 +228,24 @@ def test_no_invariant_breaks_and_trouble_that_ends_ends_in_complete(seed: int) -
     raise AssertionError(f"it never ended: {planned.status.model_dump_json(indent=1)}")
 
 
-@settings(max_examples=15, deadline=None)
+@pytest.mark.slow
+@settings(
+    max_examples=int(WALK or 150),
+    derandomize=not WALK,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(st.integers(0, 2**32))
+def test_no_invariant_breaks_and_trouble_that_ends_ends_in_complete(seed: int) -> None:
+    walk(seed)
+
+
+@pytest.mark.parametrize("seed", FOUND)
+def test_walk_that_went_wrong_once(seed: int) -> None:
+    walk(seed)
+
+
+@settings(max_examples=15, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32))
 def test_the_same_fleet_always_gives_the_same_plan(seed: int) -> None:
     chaos = Chaos(seed)
@@ -235,7 +258,7 @@ def test_the_same_fleet_always_gives_the_same_plan(seed: int) -> None:
         chaos.world.advance()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32))
 def test_nothing_changes_before_the_alarm(seed: int) -> None:
     """wake_at is the earliest time at which time alone changes the plan."""

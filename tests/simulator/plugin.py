@@ -19,7 +19,7 @@ from simulator.image import ImageRefused, RankSource, copy, open_image
 from simulator.layout import Side, reports
 from simulator.model import Bytes, Model
 from simulator.settings import Settings
-from weightrollout.handover import files, records
+from weightrollout.handover import answers, files, records
 from weightrollout.handover.records import (
     DRAFT,
     TARGET,
@@ -33,7 +33,6 @@ from weightrollout.handover.records import (
 )
 
 EXIT_POLL_S: Final = 0.1
-OURS: Final = ("report-*.json", "prepared-*.json", "receipt-*.json", files.EXIT_REQUEST)
 
 
 class WorkerError(Exception):
@@ -75,10 +74,8 @@ class Plugin:
 
     def announce(self) -> None:
         """At load: remove what earlier processes left behind, write one report per rank."""
-        self._handover.mkdir(parents=True, exist_ok=True)
-        for pattern in OURS:
-            for path in self._handover.glob(pattern):
-                path.unlink(missing_ok=True)
+        for rank in range(self._settings.ranks):
+            answers.remove_old(self._handover, rank)
         for report in reports(self._settings, self._target, self._draft):
             records.write(files.report(self._handover, report.rank), report)
 

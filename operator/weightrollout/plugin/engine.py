@@ -24,7 +24,7 @@ from vllm.distributed.weight_transfer.base import (
     WeightTransferUpdateInfo,
 )
 
-from weightrollout.handover import files, records
+from weightrollout.handover import answers, files, records
 from weightrollout.handover.records import (
     DRAFT,
     TARGET,
@@ -36,7 +36,7 @@ from weightrollout.handover.records import (
     Receipt,
     UpdateInfo,
 )
-from weightrollout.plugin import adapters, answers, exit_watch, registration, report
+from weightrollout.plugin import adapters, exit_watch, registration, report
 from weightrollout.plugin.cores import spare_cores
 from weightrollout.plugin.heal import heal
 from weightrollout.plugin.paths import PATHS, PathError

@@ -49,7 +49,8 @@ class Model:
 
 
 MODELS: Final = (
-    Model("tiny", "Tiny model", ENDLESS, max_tokens=8192, streams=2, before=100, after=60),
+    # Idle only: its streams end before a swap has begun.
+    Model("tiny", "Tiny model", ENDLESS, max_tokens=8192),
     Model(
         "untied",
         "Qwen3-0.6B, untied head",

@@ -11,8 +11,8 @@ from bench.swap.targets import middle, pauses, verdicts
 
 Json = Mapping[str, Any]
 TITLE: Final = "Swap in a real vLLM"
-#: "read back": is it the same process, is it paused, which version does it name.
-CALLS: Final = ("pause", "start_update", "update", "finish_update", "resume", "read back")
+#: One after the other; what reads back in between asks several things at once.
+CALLS: Final = ("pause", "start_update", "update", "finish_update", "resume")
 #: Parts below this share of the pause are left to the raw figures.
 LEAST_SHARE: Final = 0.05
 WORDS: Final = {True: "yes", False: "**no**", None: "no target: no core is spare"}
@@ -68,10 +68,12 @@ def _idle(model: Json) -> str:
     for threads, taken in model["floor"].items():
         name = f"memcpy, {threads} {'thread' if threads == '1' else 'threads'}"
         rows.append((name, "", spread(taken), *[""] * (len(CALLS) + 2)))
-    head = ("", "engine", "pause", "Pause", "Start", "Update", "Finish", "Resume", "read back")
-    text += _table((*head, "between calls", "prepared before"), rows)
-    text += "\n*Read back*: is it the same process, is it paused, which version does it name; after Pause and after Finish.\n"
-    text += "*Between calls*: the journal, the proof by receipts, the driver itself.\n"
+    head = ("", "engine", "pause", "Pause", "Start", "Update", "Finish", "Resume")
+    text += _table((*head, "between", "prepared before"), rows)
+    text += "\n*Between*: read back after Pause and after Finish (is it the same process, is it paused, which version does it\n"
+    text += (
+        "name: three questions at once), the journal, the proof by receipts, the driver itself.\n"
+    )
     return text + _memory(model) + _profile(model)
 
 
@@ -89,9 +91,14 @@ def _memory(model: Json) -> str:
 
 def _mode_row(title: str, engine: str, swaps: Sequence[Json]) -> tuple[str, ...]:
     calls = [f"{middle([swap['calls'].get(call, 0.0) for swap in swaps]):.1f}" for call in CALLS]
-    between = f"{middle([swap['between'] for swap in swaps]):.1f}"
+    between = f"{middle([_between(swap) for swap in swaps]):.1f}"
     prepared = f"{middle([swap['prepare'] for swap in swaps]):.0f}"
     return (title, engine, spread([swap["pause"] for swap in swaps]), *calls, between, prepared)
+
+
+def _between(swap: Json) -> float:
+    """Of the pause, what none of `CALLS` took."""
+    return float(swap["pause"] - sum(swap["calls"].get(call, 0.0) for call in CALLS))
 
 
 def _profile(model: Json) -> str:

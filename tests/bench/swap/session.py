@@ -170,7 +170,6 @@ class Session:
         return {
             "pause": pause,
             "calls": calls,
-            "between": pause - sum(calls.values()),
             "worker": worker,
             "prepare": 1000 * (at["pause"][0] - at["init_transfer"][1]),
             "parts": parts,

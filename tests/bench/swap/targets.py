@@ -39,9 +39,8 @@ def verdicts(figures: Json) -> list[Verdict]:
             found += [*_payload(models[name]), *_loaded(models[name])]
     if "tiny" in models:
         found += _fixed(models["tiny"])
-    for name in ("tiny", "untied"):
-        if name in models:
-            found += _serving(models[name])
+    if "untied" in models:
+        found += _serving(models["untied"])
     if "staging" in figures:
         found.append(_staging(figures["staging"]))
     return found

@@ -32,7 +32,7 @@ async def release(cluster: Cluster, api: Api, namespace: str) -> AsyncIterator[R
     said = found.install()
     assert said.ok, said.error
     yield found
-    found.helm("uninstall", "wr", "--ignore-not-found")
+    await found.end()
 
 
 async def test_notes_say_the_next_two_commands_and_the_second_is_accepted(

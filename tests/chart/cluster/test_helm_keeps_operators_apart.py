@@ -20,7 +20,7 @@ EVERYWHERE = (
 async def release(cluster: Cluster, api: Api, namespace: str) -> AsyncIterator[Release]:
     found = Release(cluster, api, namespace)
     yield found
-    found.helm("uninstall", "wr", "--ignore-not-found")
+    await found.end()
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ async def second(cluster: Cluster, api: Api) -> AsyncIterator[Release]:
     await make_namespace(api, namespace)
     found = Release(cluster, api, namespace)
     yield found
-    found.helm("uninstall", "wr", "--ignore-not-found")
+    await found.end()
     await remove_namespace(api, namespace)
 
 

@@ -53,7 +53,7 @@ async def release(
     yield found
     # The schema is every test's: an upgrade that failed must leave ours.
     found.helm("upgrade", "wr", str(CHART), "--reset-then-reuse-values")
-    found.helm("uninstall", "wr", "--ignore-not-found")
+    await found.end()
 
 
 def rollout(namespace: str, weights: Json) -> Json:

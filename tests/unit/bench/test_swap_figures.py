@@ -18,7 +18,6 @@ def swap(pause: float, **parts: float) -> Json:
     return {
         "pause": pause,
         "calls": {"pause": 1.0, "start_update": 1.0, "update": pause - 4, "resume": 1.0},
-        "between": 1.0,
         "worker": pause - 5,
         "prepare": 1500.0,
         "anon_mib": 3000.0,
@@ -97,10 +96,10 @@ def test_a_target_is_reached_up_to_its_figure_and_no_further(
 
 def test_serving_while_staging_and_preparing_is_judged_by_the_99th_percentile() -> None:
     said = figures()
-    tiny = said["models"]["tiny"]
+    untied = said["models"]["untied"]
     ways = {SPARE: [10.0] * 195 + [14.9] * 5, ALL: [90.0] * 200}
-    tiny["staging"] = {"without": [10.0] * 200, "with": ways, "seconds": {}}
-    tiny["cells"] = {
+    untied["staging"] = {"without": [10.0] * 200, "with": ways, "seconds": {}}
+    untied["cells"] = {
         "flip, KV cleared": [{"swap": swap(10), "streams": [stream()], "recomputed": 60}],
         "direct, KV kept": [
             {"swap": swap(10), "streams": [stream(preparing=[16.0] * 50)], "recomputed": 0}

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from weightrollout.handover import files, records
+from weightrollout.handover.answers import remove_old
 from weightrollout.handover.records import ExitRequest, Prepared
-from weightrollout.plugin.answers import remove_old
 
 TXN = "uid/v2/pod/1"
 

@@ -1,4 +1,4 @@
-"""What earlier processes of one rank left in the handover volume. Standard library only."""
+"""What earlier processes of one rank left in the handover volume."""
 
 from pathlib import Path
 
