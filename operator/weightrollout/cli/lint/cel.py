@@ -293,7 +293,9 @@ def _call(name: str, value: Any, arguments: list[Any]) -> Any:
         case "size", []:
             return len(value)
         case "matches", [pattern]:
-            return _matches(value, pattern)
+            return bool(_found(value, pattern))
+        case "findAll", [pattern]:
+            return _found(value, pattern)
         case "startsWith", [text]:
             return value.startswith(text)
         case "endsWith", [text]:
@@ -307,13 +309,13 @@ def _call(name: str, value: Any, arguments: list[Any]) -> Any:
     raise Unknown(f"the method {name} with {len(arguments)} arguments")
 
 
-def _matches(text: str, pattern: str) -> bool:
+def _found(text: str, pattern: str) -> list[str]:
     """RE2 has no `\\Z`, and its `$` is the end of the text, where Python's is also before a last newline."""
     from weightrollout.api.pattern import compilable
 
     try:
         compilable(pattern)
         end = re.sub(r"(?<!\\)\$$", r"\\Z", pattern)
-        return re.search(end, text) is not None
+        return [found[0] for found in re.finditer(end, text)]
     except (ValueError, re.error) as wrong:
         raise Failed(str(wrong)) from wrong
