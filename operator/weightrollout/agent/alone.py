@@ -10,6 +10,7 @@ from typing import Final, assert_never
 from weightrollout.agent.reasons import AloneReason, NotReadyReason
 from weightrollout.agent.stable import Stable
 from weightrollout.swap.book import Book
+from weightrollout.swap.hold import TRAINER_REVISION
 from weightrollout.swap.records import Content
 
 #: The default repair.retries allows three: one is left for the operator.
@@ -58,6 +59,7 @@ def decide(view: View) -> Decision:
             | NotReadyReason.RESERVED  # ends by its ttl
             | NotReadyReason.ENGINE_PAUSED  # by a person, who resumes it
             | NotReadyReason.LEAVING  # the kubelet ends it
+            | NotReadyReason.HELD_BY_TRAINER
         ):
             return Decision(Step.NOTHING, view.out)
         case (
@@ -74,6 +76,8 @@ def decide(view: View) -> Decision:
 def _converge(view: View, out: NotReadyReason) -> Decision:
     if view.goal is None:
         return Decision(Step.NOTHING, AloneReason.GOAL_UNKNOWN)
+    if view.goal.revision == TRAINER_REVISION:
+        return Decision(Step.NOTHING, AloneReason.TRAINERS)
     if not view.left:
         return Decision(Step.NOTHING, AloneReason.LEAVING)
     if view.attempts >= MAX_ATTEMPTS:
