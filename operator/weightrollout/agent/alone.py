@@ -76,8 +76,6 @@ def decide(view: View) -> Decision:
 def _converge(view: View, out: NotReadyReason) -> Decision:
     if view.goal is None:
         return Decision(Step.NOTHING, AloneReason.GOAL_UNKNOWN)
-    if view.goal.revision == TRAINER_REVISION:
-        return Decision(Step.NOTHING, AloneReason.TRAINERS)
     if not view.left:
         return Decision(Step.NOTHING, AloneReason.LEAVING)
     if view.attempts >= MAX_ATTEMPTS:
@@ -92,6 +90,8 @@ def _converge(view: View, out: NotReadyReason) -> Decision:
             return Decision(Step.NOTHING, AloneReason.ASKED_TO_END)
         why = AloneReason.POISONED if poisoned else AloneReason.BACK_TO_BASELINE
         return Decision(Step.RESTART, why)
+    if view.goal.revision == TRAINER_REVISION:
+        return Decision(Step.NOTHING, AloneReason.TRAINERS)
     if not view.fit:
         return Decision(Step.NOTHING, AloneReason.INCOMPATIBLE)
     if not view.staged:
