@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Coroutine, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -83,18 +84,33 @@ def connect(
     kubeconfig: Path | None = None,
     context: str | None = None,
 ) -> Iterator[Fleet]:
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="weightrollout-sdk", daemon=True)
-    thread.start()
-    opened = aio.connect(name, run=run, namespace=namespace, kubeconfig=kubeconfig, context=context)
-    try:
-        entered = asyncio.run_coroutine_threadsafe(opened.__aenter__(), loop).result()
+    """Raises what `weightrollout.sdk.connect` raises."""
+    opened: Future[tuple[aio.Fleet, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+
+    async def serve() -> None:
+        left = asyncio.Event()
         try:
-            yield Fleet(entered, loop)
-        finally:
-            closing = opened.__aexit__(None, None, None)
-            asyncio.run_coroutine_threadsafe(closing, loop).result()
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
+            async with aio.connect(
+                name, run=run, namespace=namespace, kubeconfig=kubeconfig, context=context
+            ) as fleet:
+                opened.set_result((fleet, asyncio.get_running_loop(), left))
+                await left.wait()
+        except Exception as error:
+            if opened.done():
+                raise
+            opened.set_exception(error)
+
+    thread = threading.Thread(
+        target=lambda: asyncio.run(serve()), name="weightrollout-sdk", daemon=True
+    )
+    thread.start()
+    try:
+        fleet, loop, left = opened.result()
+    except BaseException:
         thread.join()
-        loop.close()
+        raise
+    try:
+        yield Fleet(fleet, loop)
+    finally:
+        loop.call_soon_threadsafe(left.set)
+        thread.join()
