@@ -1,6 +1,8 @@
 """A trainer with the SDK drives a real fleet: it publishes tensors, waits for proof, and takes a version back."""
 
 import asyncio
+import os
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -21,6 +23,7 @@ pytestmark = pytest.mark.cluster
 
 SOON = 60.0
 NAME = "learner"
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "toy_trainer.py"
 POLICY = {"swap": {"takeOut": "None", "drainSeconds": 0}, "strategy": {"maxUnavailable": "100%"}}
 
 
@@ -149,6 +152,23 @@ async def test_code_without_a_loop_does_the_same(
             return fleet.wait(8, timeout_s=SOON)
 
     assert (await asyncio.to_thread(work)).stable == "exp.8"
+
+
+async def test_example_of_a_training_loop_runs_as_it_is_written(
+    trained: Fleet, world: World, cluster: Cluster, base: Path, tmp_path: Path
+) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, str(EXAMPLE), NAME, "--run", "loop", "--steps", "2"),
+        *("--base", str(base), "--out", str(tmp_path), "--namespace", world.namespace),
+        *("--kubeconfig", str(cluster.kubeconfig)),
+        env={**os.environ, "PYTHONPATH": str(EXAMPLE.parents[2] / "operator")},
+        stdout=asyncio.subprocess.PIPE,
+    )
+    said, _ = await asyncio.wait_for(process.communicate(), 2 * SOON)
+    assert process.returncode == 0
+    lines = said.decode().splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["step 1", "step 2"]
+    assert all(" 0 answers" not in line for line in lines), lines
 
 
 async def test_fleet_that_is_not_there_is_named(world: World, cluster: Cluster) -> None:

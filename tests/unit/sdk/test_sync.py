@@ -10,9 +10,12 @@ from weightrollout.sdk import sync
 
 
 def test_kubeconfig_that_is_not_there_is_named_and_no_thread_stays(tmp_path: Path) -> None:
-    with pytest.raises(KubeError, match="no usable kubeconfig"):
-        with sync.connect("chat", run="exp", kubeconfig=tmp_path / "none"):
-            pass
+    missing = tmp_path / "none"
+    with (
+        pytest.raises(KubeError, match="no usable kubeconfig"),
+        sync.connect("chat", run="exp", kubeconfig=missing),
+    ):
+        pass
     assert not [each for each in threading.enumerate() if each.name == "weightrollout-sdk"]
 
 
@@ -23,6 +26,8 @@ def test_run_that_is_no_name_is_refused_before_anything_is_asked(tmp_path: Path)
         " contexts: [{name: a, context: {cluster: a, user: a}}],"
         " clusters: [{name: a, cluster: {server: 'https://127.0.0.1:1'}}]}"
     )
-    with pytest.raises(ValueError, match="run must be"):
-        with sync.connect("chat", run="a.b", kubeconfig=kubeconfig):
-            pass
+    with (
+        pytest.raises(ValueError, match="run must be"),
+        sync.connect("chat", run="a.b", kubeconfig=kubeconfig),
+    ):
+        pass
