@@ -32,7 +32,20 @@ pytestmark = pytest.mark.faults
 
 Json = dict[str, Any]
 DONE_S: Final = 90.0
-#: Every rollout does these by itself, once its history is full; the other two need a reason.
+#: A canary that asks a Prometheus which nobody has: it goes on whatever the answer is.
+ASKED: Final[Json] = {
+    "steps": [
+        {
+            "analysis": {
+                "prometheus": {"query": "up", "max": 1},
+                "intervalSeconds": 1,
+                "inconclusiveLimit": 0,
+                "dryRun": True,
+            }
+        }
+    ]
+}
+#: Every rollout does these, once its history is full, and its canary asks; the other two need a reason.
 ORDINARY: Final = tuple(each for each in Doing if each not in (Doing.RELEASE, Doing.RESTART_ENGINE))
 
 
@@ -128,7 +141,7 @@ async def test_frozen_leader_that_wakes_up_takes_no_pod_out_again(
     ):
         leader.freeze_in(doing)
         weights = scene.next_weights()
-        await scene.apply(weights)
+        await scene.apply(weights, **({"strategy": ASKED} if doing is Doing.MEASURE else {}))
         await leader.frozen()
         await scene.took_over(standby, leader)
         status = await scene.complete()
