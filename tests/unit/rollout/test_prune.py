@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from planning.worlds import new_pod, ref_of, serving, spec, uri, weights
 from weightrollout.api.spec import Supersede
-from weightrollout.api.status import WeightsRef, WeightRolloutStatus
+from weightrollout.api.status import WeightRolloutStatus, WeightsRef
 from weightrollout.api.swap import FailureClass
 from weightrollout.rollout.actions import PruneRevision
 from weightrollout.rollout.fleet import (
