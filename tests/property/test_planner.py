@@ -46,10 +46,20 @@ from weightrollout.rollout.toypod import COMMITTED
 
 #: `make walk`: so many new seeds. Else the same ones each time, so that a rare fault fails nobody's change but its own.
 WALK = os.environ.get("WEIGHTROLLOUT_WALK")
-#: What `make walk` found, 7 of 7,000 seeds. Each is a story of its own as well: where the random trouble changes, a seed
-#: tells another one. First those where a pod that could not load stable kept the budget, then those where a poisoned pod
-#: fell silent and the next one was poisoned.
-FOUND = (1839850843, 3879075011, 1873104560, 263823397, 4063584951, 2066530323, 1718580443)
+#: What walks found. Each is a story of its own as well: where the random trouble changes, a seed tells another one.
+LOST_PODS = (
+    1839850843,
+    3879075011,
+    1873104560,
+    263823397,
+)  # could not load stable, kept the budget
+SILENT_PROVERS = (
+    4063584951,
+    2066530323,
+    1718580443,
+)  # poisoned, then silent: the next one was poisoned
+QUEUED_WEIGHTS = (2081056947,)  # in no use for the history
+FOUND = (*LOST_PODS, *SILENT_PROVERS, *QUEUED_WEIGHTS)
 
 VERSIONS = ("a", "b", "c")
 MEASURED = {
