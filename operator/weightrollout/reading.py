@@ -15,6 +15,7 @@ from weightrollout.kube.client import Json
 from weightrollout.kube.configmaps import StableRecord
 from weightrollout.kube.revisions import RevisionRecord
 from weightrollout.rollout.fleet import Ref, Revision, Verdict
+from weightrollout.rollout.profile import resolved
 from weightrollout.rollout.revisions import metadata_of, retry_of
 
 
@@ -23,8 +24,9 @@ class InvalidSpec(Exception):
 
 
 def read_spec(body: Json) -> WeightRolloutSpec:
+    """As it holds: with what its profile chooses."""
     try:
-        return WeightRolloutSpec.model_validate(body.get("spec") or {})
+        return resolved(WeightRolloutSpec.model_validate(body.get("spec") or {}))
     except ValidationError as wrong:
         first = wrong.errors()[0]
         field = ".".join(str(each) for each in ("spec", *first["loc"]))

@@ -49,6 +49,11 @@ REFUSED: dict[str, tuple[Json, str, int]] = {
         0,
     ),
     "deadline shorter than the drain nobody set": ({"podDeadlineSeconds": 62}, "spec", 0),
+    "deadline shorter than a drain in training": (
+        {"profile": "Training", "swap": {"drainSeconds": 70}, "podDeadlineSeconds": 72},
+        "spec",
+        0,
+    ),
     "rollout deadline no longer than a pod's": ({"progressDeadlineSeconds": 300}, "spec", 1),
     "version that is no label value": (
         {"weights": {**GOOD["weights"], "version": "v2-"}},
@@ -181,6 +186,7 @@ COMPUTED: dict[str, str] = {
     " spec.swap.drainSeconds + spec.swap.settleSeconds = 60, else no swap can end in time, got: 60;"
     " raise it, or drain for less",
     "deadline shorter than the drain nobody set": "= 62, else no swap can end in time, got: 62",
+    "deadline shorter than a drain in training": "= 72, else no swap can end in time, got: 72",
     "rollout deadline no longer than a pod's": "spec.progressDeadlineSeconds: Invalid value:"
     ' "object": must be more than spec.podDeadlineSeconds = 300, else one slow pod stalls the'
     " rollout, got: 300; raise it",
@@ -240,8 +246,8 @@ async def test_everything_wrong_is_said_at_once(api: Api, namespace: str) -> Non
 
 
 async def test_a_field_that_is_not_there_yet_is_refused(api: Api, namespace: str) -> None:
-    manifest = weight_rollout("chat", {**GOOD, "profile": "Training"})
-    with pytest.raises(ApiError, match=r"unknown field \\?\"spec.profile"):
+    manifest = weight_rollout("chat", {**GOOD, "driver": "Trainer"})
+    with pytest.raises(ApiError, match=r"unknown field \\?\"spec.driver"):
         await api.create(collection(namespace), manifest, fieldValidation="Strict", dryRun="All")
 
 
@@ -255,6 +261,9 @@ async def test_a_field_that_is_not_there_yet_is_refused(api: Api, namespace: str
         ),
         pytest.param(
             {**GOOD, "swap": {"drainSeconds": 0}, "podDeadlineSeconds": 10}, id="no drain"
+        ),
+        pytest.param(
+            {**GOOD, "profile": "Training", "podDeadlineSeconds": 10}, id="no drain in training"
         ),
         pytest.param({**GOOD, **expecting({"regex": r"^\s*(?i:four|4)\b"})}, id="a pattern"),
         pytest.param({**GOOD, **expecting({"tokenIds": [19, 0, 2**31 - 1]})}, id="token ids"),

@@ -17,7 +17,7 @@ from weightrollout.rollout.actions import (
     Stage,
     SwapPod,
 )
-from weightrollout.rollout.fleet import AgentView, Doing, Fleet, Ref, Verdict
+from weightrollout.rollout.fleet import AgentFault, AgentView, Doing, Fleet, Ref, Verdict
 from weightrollout.rollout.simulate import ToyWorld
 from weightrollout.rollout.toypod import ToyPod
 
@@ -32,6 +32,8 @@ class Watcher:
     last_ready: dict[str, float] = field(default_factory=dict)  # by uid
     came_back: dict[str, tuple[tuple[str, int, bool], float]] = field(default_factory=dict)
     held: set[str | None] = field(default_factory=set)  # digests that some pod has ever held
+    silent_since: dict[str, float] = field(default_factory=dict)  # by uid
+    given_up: set[str] = field(default_factory=set)  # uids; silent for so long that others go on
 
     def one_pass(self) -> Plan:
         """A pass of the world, with all invariants checked."""
@@ -55,6 +57,7 @@ class Watcher:
     def _follow(self, fleet: Fleet) -> None:
         for pod in fleet.pods:
             toy = self._toy(pod.uid)
+            self._listen(fleet, toy)
             if pod.ready or pod.uid not in self.last_ready:
                 self.last_ready[pod.uid] = fleet.now
             loaded = toy.loaded.version if toy.loaded else ""
@@ -65,6 +68,18 @@ class Watcher:
             )  # a swap that changed nothing begins nothing anew
             if self.came_back.get(pod.uid, (None, 0))[0] != now:
                 self.came_back[pod.uid] = (now, fleet.now)
+
+    def _listen(self, fleet: Fleet, toy: ToyPod) -> None:
+        if not toy.poisoned:
+            self.given_up.discard(toy.uid)
+        if toy.fault is None:
+            self.silent_since.pop(toy.uid, None)
+            return
+        silent_for = fleet.now - self.silent_since.setdefault(toy.uid, fleet.now)
+        strange = toy.uid not in fleet.memory.pods  # to a new leader
+        fallen = toy.fault is not AgentFault.MISSING  # its container was there
+        if strange or not fallen or silent_for >= fleet.spec.pod_deadline_seconds:
+            self.given_up.add(toy.uid)
 
     # 1. The budget limits taking serving pods out.
     def _budget(self, fleet: Fleet, plan: Plan) -> None:
@@ -142,7 +157,7 @@ class Watcher:
                 for toy in self.world.pods
                 if toy.poisoned
                 and not toy.terminating  # it was given up, another one is tried
-                and toy.fault is None
+                and toy.uid not in self.given_up
                 and toy.transaction is not None
                 and toy.transaction.weights.digest == checkpoint.digest
             ]

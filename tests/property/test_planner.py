@@ -46,11 +46,20 @@ from weightrollout.rollout.toypod import COMMITTED
 
 #: `make walk`: so many new seeds. Else the same ones each time, so that a rare fault fails nobody's change but its own.
 WALK = os.environ.get("WEIGHTROLLOUT_WALK")
-#: A pod out of service that has used up its retries for stable waits for it for ever. It gets no other weights, and uses up
-#: the budget that the first pod of the target needs. The hold names it (BudgetUsedByUnreadyPods), and a person must act.
-STUCK = pytest.mark.xfail(strict=True, raises=AssertionError, reason="stranded without retries")
-#: What `make walk` found, of 6,198 seeds.
-FOUND = (3227837703, 3672335810, 3747329733, pytest.param(3632717116, marks=STUCK))
+#: What walks found. Each is a story of its own as well: where the random trouble changes, a seed tells another one.
+LOST_PODS = (
+    1839850843,
+    3879075011,
+    1873104560,
+    263823397,
+)  # could not load stable, kept the budget
+SILENT_PROVERS = (
+    4063584951,
+    2066530323,
+    1718580443,
+)  # poisoned, then silent: the next one was poisoned
+QUEUED_WEIGHTS = (2081056947,)  # in no use for the history
+FOUND = (*LOST_PODS, *SILENT_PROVERS, *QUEUED_WEIGHTS)
 
 VERSIONS = ("a", "b", "c")
 MEASURED = {

@@ -10,6 +10,7 @@ from typing import Final
 
 from weightrollout.api.analysis import ARGUMENT_PATTERN, ARGUMENTS, HTTP_PATTERN, ONE_SOURCE
 from weightrollout.api.names import BASELINE_VERSION, MAX_NAME_LENGTH
+from weightrollout.api.profiles import TRAINING
 from weightrollout.api.quantity import PERCENT
 from weightrollout.api.spec import (
     DIGEST_PATTERN,
@@ -17,6 +18,7 @@ from weightrollout.api.spec import (
     ONE_KIND,
     URI_PATTERN,
     VERSION_PATTERN,
+    Profile,
     Swap,
 )
 
@@ -48,9 +50,10 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-# Its schema has no default: see structural.RESOLVED_BY_THE_PLANNER.
+# Its schema has no default: the profile chooses it.
 _DRAIN: Final = (
     "(has(self.swap.drainSeconds) ? self.swap.drainSeconds"
+    f" : self.profile == '{Profile.TRAINING}' ? {TRAINING['swap']['drain_seconds']}"
     f" : {Swap.model_fields['drain_seconds'].default})"
 )
 

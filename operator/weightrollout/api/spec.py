@@ -22,6 +22,11 @@ ONE_KIND: Final = "a step is exactly one of updated, pause and analysis"
 MAX_STEPS: Final = 32
 
 
+class Profile(StrEnum):
+    SERVING = "Serving"
+    TRAINING = "Training"
+
+
 class TakeOut(StrEnum):
     ENDPOINT = "Endpoint"
     NONE = "None"
@@ -293,6 +298,12 @@ class Repair(ApiModel):
 class WeightRolloutSpec(ApiModel):
     """Desired weights of a fleet and the policy for getting there."""
 
+    profile: Profile = Field(
+        default=Profile.SERVING,
+        description="Chooses the defaults of fields that name it. Serving: few pods at a time, "
+        "out of their endpoints. Training: all pods at once, in place, for a fleet that a trainer "
+        "feeds. 'kubectl weightrollout explain NAME' shows what holds.",
+    )
     weights: Weights | None = Field(
         default=None, description="Absent: nothing is desired and the fleet keeps what is stable."
     )

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from weightrollout.api.model import ApiModel
+from weightrollout.api.profiles import TRAINING_BY_PATH
 from weightrollout.api.rules import RULES
 
 #: What Kubernetes adds to JSON schema. A list is atomic where nothing else is said.
@@ -21,18 +22,6 @@ EXTENSIONS: Final[Mapping[str, dict[str, Any]]] = {
         "x-kubernetes-list-map-keys": ["type"],
     },
 }
-
-#: Their default is applied by the planner and said in the description only. A profile (design
-#: section 3) will choose it, and could not tell a stored default from the user's own word.
-RESOLVED_BY_THE_PLANNER: Final = frozenset(
-    {
-        "spec.staging.maxConcurrent",
-        "spec.swap.takeOut",
-        "spec.swap.drainSeconds",
-        "spec.strategy.maxUnavailable",
-        "spec.strategy.supersede",
-    }
-)
 
 _KEPT: Final = (
     "type",
@@ -81,7 +70,7 @@ class _Walk:
             node["x-kubernetes-list-type"] = "atomic"
         if "properties" in source:
             node |= self._object(source, path)
-        if self._defaults and path not in RESOLVED_BY_THE_PLANNER:
+        if self._defaults and path not in TRAINING_BY_PATH:
             node |= _default(source, node)
         if rules := RULES.get(path):
             node.pop("pattern", None)
@@ -109,8 +98,11 @@ class _Walk:
 
     def _description(self, source: Mapping[str, Any], path: str) -> str:
         description: str = source.get("description", "")
-        if path in RESOLVED_BY_THE_PLANNER:
-            description = f"{description} Default: {source['default']}."
+        if path in TRAINING_BY_PATH:  # applied by the planner, so it is said here only
+            training = TRAINING_BY_PATH[path]
+            description = (
+                f"{description} Default: {source['default']}; with profile Training {training}."
+            )
         return description
 
 

@@ -25,8 +25,8 @@ def screen_of(why: Why, now: datetime, paper: Paper) -> Text:
     rows = [wrapped(row, paper.width, WIDE if row is not head else 3) for row in rows]
     if why.pods:
         rows += [Text(), _pods(why, paper)]
-    rules = [(Cell(each.field), Cell(each.value)) for each in why.policy]
-    return Text("\n").join([*rows, Text(), table(("RULE", "VALUE"), rules, paper.width)])
+    rules = [(Cell(each.field), Cell(each.value), Cell(each.source)) for each in why.policy]
+    return Text("\n").join([*rows, Text(), table(("RULE", "VALUE", "FROM"), rules, paper.width)])
 
 
 WIDE = len("Waits for  ")

@@ -20,7 +20,7 @@ from weightrollout.cli.lint.warnings import warnings_of
 from weightrollout.cli.view import view_of
 from weightrollout.cli.words import duration
 from weightrollout.kube.pods import Pod
-from weightrollout.reading import put_in_txn, read_status
+from weightrollout.reading import put_in_txn, read_spec, read_status
 from weightrollout.rollout.actions import Plan, RecordRevision, Reserve, RestartEngine, Stage
 from weightrollout.rollout.fleet import AgentFault, Ref, Revision, Verdict
 from weightrollout.rollout.revisions import BASELINE, find
@@ -96,7 +96,7 @@ def _add(steps: list[Step], new: Step) -> None:
 
 
 def forecast(live: Live, spec: WeightRolloutSpec) -> Forecast:
-    """`spec` is the live one, or what somebody thinks of writing."""
+    """`spec` is the live one, or what somebody thinks of writing; resolved."""
     world = _world(live, spec)
     steps: list[Step] = []
     _run(world, steps)
@@ -200,7 +200,7 @@ def _wait(planned: Plan, spec: WeightRolloutSpec) -> Step | None:
 def _world(live: Live, spec: WeightRolloutSpec) -> ToyWorld:
     metadata = live.rollout["metadata"]
     refs = {each.ref.revision: each.ref for each in live.revisions}
-    edited = spec != WeightRolloutSpec.model_validate(live.rollout.get("spec") or {})
+    edited = spec != read_spec(live.rollout)
     return ToyWorld(
         spec=spec,
         pods=[_toy(pod, refs) for pod in live.pods if pod.counts and not pod.terminating],

@@ -7,8 +7,10 @@ planner's (forecast), and only what ends a hold is said here, once for each gate
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from enum import StrEnum
+from typing import Any, Final
 
+from weightrollout.api.profiles import TRAINING_BY_PATH
 from weightrollout.api.quantity import limit
 from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.api.spec import Mode, WeightRolloutSpec
@@ -16,6 +18,7 @@ from weightrollout.cli.forecast import Forecast, Kind, Live, Step
 from weightrollout.cli.view import HoldView, Outcome, PodState, View, view_of
 from weightrollout.cli.words import age, duration, moment, some_of
 from weightrollout.clock import rfc3339
+from weightrollout.kube.client import Json
 
 YOU: Final = "you"
 OPERATOR: Final = "the operator"
@@ -61,10 +64,19 @@ class Kept:
     pods: tuple[str, ...]
 
 
+class Source(StrEnum):
+    """Where the value of a rule comes from."""
+
+    OBJECT = "object"  # said there, or a default that the API server stored in it
+    PROFILE = "profile"
+    DEFAULT = "default"
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     field: str  # below spec
     value: str  # defaults resolved, percentages counted
+    source: Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +110,10 @@ def why_of(live: Live, spec: WeightRolloutSpec, ahead: Forecast, now: datetime) 
         next=_next(view, ahead),
         when=_when(view, spec, now),
         pods=tuple(_kept(view)),
-        policy=tuple(Rule(field, value) for field, value in _policy(spec, ahead.pods)),
+        policy=tuple(
+            Rule(field, value, _source(field, live.rollout.get("spec") or {}))
+            for field, value in _policy(spec, ahead.pods)
+        ),
     )
 
 
@@ -188,22 +203,36 @@ def _kept(view: View) -> Iterator[Kept]:
 
 
 def _policy(spec: WeightRolloutSpec, pods: int) -> Iterator[tuple[str, str]]:
-    strategy, swap = spec.strategy, spec.swap
+    strategy, swap, staging = spec.strategy, spec.swap, spec.staging
+    reading = min(limit(staging.max_concurrent, pods, at_least=1), pods)
     most = min(limit(strategy.max_unavailable, pods, at_least=1), pods)
     failed = limit(strategy.max_failed, pods, at_least=0)
+    yield "profile", str(spec.profile)
     if spec.mode is not Mode.RUN:
         yield "mode", str(spec.mode)
+    yield "staging.maxConcurrent", f"{staging.max_concurrent}: {reading} of {pods} pods"
     yield "strategy.maxUnavailable", f"{strategy.max_unavailable}: {most} of {pods} pods"
     yield "strategy.maxFailed", f"{strategy.max_failed}: {failed} of {pods} pods"
     yield "strategy.proveFirst", str(strategy.prove_first).lower()
     if strategy.soak_seconds:
         yield "strategy.soakSeconds", str(strategy.soak_seconds)
+    yield "strategy.supersede", str(strategy.supersede)
     yield "swap.takeOut", str(swap.take_out)
     yield "swap.drainSeconds", str(swap.drain_seconds)
     yield "swap.pauseMode", str(swap.pause_mode)
     yield "onFailure", str(spec.on_failure)
     yield "podDeadlineSeconds", str(spec.pod_deadline_seconds)
     yield "progressDeadlineSeconds", str(spec.progress_deadline_seconds)
+
+
+def _source(field: str, said: Json) -> Source:
+    """`said`: the spec as the API server has it."""
+    place: Any = said
+    for name in field.split("."):
+        place = place.get(name) if isinstance(place, dict) else None
+    if place is not None:
+        return Source.OBJECT
+    return Source.PROFILE if f"spec.{field}" in TRAINING_BY_PATH else Source.DEFAULT
 
 
 def held_for(why: Why, now: datetime) -> str:

@@ -52,6 +52,7 @@ class Pod:
     out: bool
     engaged: bool  # reserved or swapping, by the agent's word or by ours in flight
     soak_until: float | None  # updated and in service, but not to be trusted before; None: over
+    stable_fails: bool = False  # its retries for stable are used up, and the target is another one
 
     @property
     def name(self) -> str:
@@ -121,6 +122,7 @@ def _pod(
         out=out,
         engaged=_is_engaged(agent, work),
         soak_until=_soak_until(memory, fleet, updated=state is PodState.UPDATED and not out),
+        stable_fails=_stable_fails(agent, fleet, goal),
     )
 
 
@@ -164,6 +166,13 @@ def attempts_used_up(agent: AgentView | None, digest: str | None, retries: int, 
     if tried is None or tried.failure_class is None:
         return False
     return tried.attempts >= (retries + 1) * tries
+
+
+def _stable_fails(agent: AgentView | None, fleet: Fleet, goal: Goal) -> bool:
+    stable = goal.stable
+    if stable is None or stable.ref.digest == goal.target.ref.digest:
+        return False
+    return attempts_used_up(agent, stable.ref.digest, fleet.spec.repair.retries, stable.tries)
 
 
 def _state(

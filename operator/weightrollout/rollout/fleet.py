@@ -301,7 +301,7 @@ class Fleet:
     name: str
     uid: str
     generation: int
-    spec: WeightRolloutSpec
+    spec: WeightRolloutSpec  # resolved, see profile.py
     status: WeightRolloutStatus  # as it was read; the empty one when it was lost
     revisions: tuple[Revision, ...]
     pods: tuple[PodView, ...]

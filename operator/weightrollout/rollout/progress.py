@@ -55,6 +55,9 @@ def stops_the_clock(situation: Situation, hold: Refusal | None) -> bool:
         return False  # a rollback that is late stays late until something moves
     if hold is None:
         return is_converged(situation)
+    if hold.reason == HoldReason.PROVE_FIRST:
+        prover = situation.prover
+        return prover is not None and not isinstance(prover.agent, AgentView)  # it says nothing
     return hold.gate in STOPS_THE_CLOCK or _is_held_by_strangers(situation, hold)
 
 

@@ -41,7 +41,9 @@ def elect_prover(fleet: Fleet, goal: Goal, ordered: Iterable[Pod]) -> PodView | 
     """The one pod that may load the unproven target; None when no pod is fit for it.
 
     Who has begun stays elected until it is through, has failed for good, or is lost: a bad digest
-    must not wander from pod to pod. Whoever swaps comes before whoever is reserved.
+    must not wander from pod to pod. Whoever swaps comes before whoever is reserved. Only a pod that
+    nothing but the target can bring back comes before one that tried and serves again: the one keeps
+    the budget that the other waits for.
     """
     for leaving in fleet.pods:
         # It counts nowhere, but what it finds out does.
@@ -49,12 +51,15 @@ def elect_prover(fleet: Fleet, goal: Goal, ordered: Iterable[Pod]) -> PodView | 
             return leaving
     pods = tuple(ordered)
     for pod in pods:
-        if may_swap_unseen(pod, fleet, goal.target.ref.revision):
+        if _may_prove_unseen(pod, fleet, goal.target.ref.revision):
             return pod.view
     fit = [pod for pod in pods if _is_fit(pod, goal)]
-    for has_begun in (_is_swapping_for, _is_engaged_for, _has_tried):
+    for goes_first in (
+        *(_is_swapping_for, _is_engaged_for, _has_tried_and_is_out),
+        *(_is_free_and_costs_nothing, _has_tried),
+    ):
         for pod in fit:
-            if has_begun(pod, goal):
+            if goes_first(pod, goal):
                 return pod.view
     free = [pod for pod in fit if not pod.engaged]
     if not free:
@@ -69,6 +74,16 @@ def may_swap_unseen(pod: Pod, fleet: Fleet, revision: str) -> bool:
     if silent_since is None or pod.memory.engaged_for != revision:
         return False
     return fleet.now < silent_since + fleet.spec.pod_deadline_seconds
+
+
+def _may_prove_unseen(pod: Pod, fleet: Fleet, revision: str) -> bool:
+    """Or it failed and falls silent before it is tried again: so does one whose agent restarts, and
+    another pod would only be poisoned as well."""
+    if may_swap_unseen(pod, fleet, revision):
+        return True
+    since = pod.memory.silent_since
+    tried = pod.memory.failures > 0 and f"/{revision}/" in pod.memory.failed_txn
+    return since is not None and tried and fleet.now < since + fleet.spec.pod_deadline_seconds
 
 
 def _is_fit(pod: Pod, goal: Goal) -> bool:
@@ -99,6 +114,16 @@ def _is_engaged_for(pod: Pod, goal: Goal) -> bool:
         return f"/{target}/" in pod.agent.reserved_txn
     asked = (pod.work[doing] for doing in (Doing.RESERVE, Doing.SWAP) if doing in pod.work)
     return any(revision in ("", target) for revision in asked)
+
+
+def _has_tried_and_is_out(pod: Pod, goal: Goal) -> bool:
+    return pod.out and _has_tried(pod, goal)
+
+
+def _is_free_and_costs_nothing(pod: Pod, goal: Goal) -> bool:
+    if pod.agent is None or pod.engaged or not (pod.out and pod.stable_fails):
+        return False
+    return pod.agent.holds(goal.target.ref)
 
 
 def _has_tried(pod: Pod, goal: Goal) -> bool:

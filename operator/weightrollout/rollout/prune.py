@@ -61,7 +61,7 @@ def _in_use(situation: Situation) -> tuple[set[str], set[str]]:
 
 def _refs(situation: Situation) -> Iterator[Ref | None]:
     goal, fleet = situation.goal, situation.fleet
-    for revision in (goal.desired, goal.target, goal.stable):
+    for revision in (goal.desired, goal.queued, goal.target, goal.stable):
         yield revision.ref if revision is not None else None
     yield fleet.published
     for pod in fleet.pods:

@@ -41,7 +41,8 @@ def wanted_by(pod: Pod, situation: Situation) -> Ref | None:
     """What this pod should load next; None: leave it as it is.
 
     Pods out of service that hold nothing they could serve get the target once it is proven, else
-    stable. They never wait for a person, for the budget or for a refused spec.
+    stable. They never wait for a person, for the budget or for a refused spec. One that used up its
+    retries for stable waits for the target to be proven, or proves it.
     """
     unfit = (PodState.UNREACHABLE, PodState.INCOMPATIBLE, PodState.POISONED, PodState.UPDATED)
     if pod.agent is None or pod.state in unfit:
@@ -83,11 +84,17 @@ def has_place(pod: Pod, situation: Situation) -> bool:
 
 
 def _gets_stable(pod: Pod, situation: Situation) -> bool:
+    if pod.stable_fails:  # other weights are all that may bring it back
+        return _waits_for_a_person(situation)
     if not has_place(pod, situation):
         return True
     if situation.goal.stable is None:
         return False
-    return _must_not_prove(pod, situation) or _is_promised(pod, situation.fallback)
+    return (
+        not may_load_target(pod, situation)
+        or _waits_for_a_person(situation)
+        or _is_promised(pod, situation.fallback)
+    )
 
 
 def _is_promised(pod: Pod, ref: Ref) -> bool:
@@ -96,9 +103,7 @@ def _is_promised(pod: Pod, ref: Ref) -> bool:
     return reserved is not None and f"/{ref.revision}/" in reserved
 
 
-def _must_not_prove(pod: Pod, situation: Situation) -> bool:
-    if not may_load_target(pod, situation):
-        return True
+def _waits_for_a_person(situation: Situation) -> bool:
     unproven = situation.goal.target.ref.digest not in situation.proven
     return unproven and situation.fleet.spec.mode is Mode.PAUSED
 

@@ -81,22 +81,39 @@ def is_settled(situation: Situation) -> bool:
 
 def gives_way(situation: Situation) -> bool:
     """With AfterComplete: what is left of the rollout under way, nobody can move. A pod whose agent is
-    silent must not keep the newest version from all others."""
+    silent must not keep the newest version from all others, nor those that keep the budget and that
+    only the newest version may bring back."""
     movable = (PodState.OUTDATED, PodState.JOINING, PodState.POISONED)
     waits = situation.canary.verdict.hold is not None  # for a person, a time, a measurement
     if waits or any(pod.engaged for pod in situation.pods):
         return False
-    if any(pod.state in movable and not never_ran(pod) for pod in situation.pods):
+    left = [pod for pod in situation.pods if pod.state in movable and not never_ran(pod)]
+    if any(pod.out for pod in left) or (left and not _is_budget_lost(situation)):
         return False
     return not is_converged(situation)
 
 
+def _is_budget_lost(situation: Situation) -> bool:
+    lost = sum(
+        pod.out and pod.state is PodState.FAILED and pod.stable_fails for pod in situation.pods
+    )
+    setting = situation.fleet.spec.strategy.max_unavailable
+    return lost >= limit(setting, len(situation.pods), at_least=1)
+
+
 def too_many_failed(situation: Situation) -> tuple[Pod, ...]:
     """The failed pods, when they are more than strategy.maxFailed allows; else none."""
-    failed = tuple(pod for pod in situation.pods if pod.state is PodState.FAILED)
+    failed = _failed_witnesses(situation)
     max_failed = situation.fleet.spec.strategy.max_failed
     allowed = limit(max_failed, len(situation.pods), at_least=0)
     return failed if len(failed) > allowed else ()
+
+
+def _failed_witnesses(situation: Situation) -> tuple[Pod, ...]:
+    """A pod that fails at stable too is broken itself: what it cannot load is no worse for that."""
+    return tuple(
+        pod for pod in situation.pods if pod.state is PodState.FAILED and not pod.stable_fails
+    )
 
 
 def _pin(desired: Revision, scout: str, digest: str, situation: Situation) -> RecordRevision:
@@ -124,7 +141,7 @@ def _rejection(
     measured = situation.canary.verdict.rejection
     if measured is not None:
         return measured
-    failed = [pod for pod in situation.pods if pod.state is PodState.FAILED]
+    failed = _failed_witnesses(situation)
     if failed and desired.ref.digest not in situation.proven:
         message = f"{failed[0].name} could not load it and no pod ever has{_cause(failed[0], desired, situation)}"
         return RejectReason.PROVER_FAILED, message
@@ -146,7 +163,7 @@ def _refuted_by(pod: Pod, desired: Revision, situation: Situation) -> tuple[str,
     """A check of the weights themselves failed on this pod and no other has passed it."""
     ref = desired.ref
     refuted = (
-        _refuted_by_swap(pod, desired)
+        (None if pod.stable_fails else _refuted_by_swap(pod, desired))
         or _refuted_by_staging(pod, ref)
         or _refuted_at_reserve(pod, ref, situation)
     )

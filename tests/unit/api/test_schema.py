@@ -7,6 +7,7 @@ import pytest
 
 from weightrollout.api.generate import drifted
 from weightrollout.api.names import ANNOTATION_SCHEMA
+from weightrollout.api.profiles import TRAINING_BY_PATH
 from weightrollout.api.rules import RULES
 from weightrollout.api.schema import (
     custom_resource_definition,
@@ -14,7 +15,6 @@ from weightrollout.api.schema import (
     schema_hash,
 )
 from weightrollout.api.spec import WeightRolloutSpec
-from weightrollout.api.structural import RESOLVED_BY_THE_PLANNER
 
 NOT_STRUCTURAL = {"$ref", "$defs", "anyOf", "allOf", "oneOf", "title", "additionalProperties"}
 
@@ -99,8 +99,8 @@ def test_a_default_inside_a_list_item_is_the_types_default() -> None:
 
 
 def test_every_default_is_stored_or_told() -> None:
-    """A profile must later be able to tell a default from the user's own word."""
-    for path in RESOLVED_BY_THE_PLANNER:
+    """A profile must be able to tell a default from the user's own word."""
+    for path in TRAINING_BY_PATH:
         assert "default" not in SPEC[path]
         assert "Default: " in SPEC[path]["description"]
 

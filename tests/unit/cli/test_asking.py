@@ -1,5 +1,7 @@
 """A verb names what the person saw, so that it is Stale and not dangerous anywhere else."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from sights import V7, V8, rollout
@@ -7,8 +9,10 @@ from weightrollout.api.reasons import HoldGate
 from weightrollout.cli.access import NotPossible
 from weightrollout.cli.asking import Answer, abort_of, desired, exit_of_answer, told, worked_on
 from weightrollout.cli.exits import Exit
+from weightrollout.cli.forecast import Live, forecast
 from weightrollout.cli.view import view_of
-from weightrollout.cli.why import ENDS
+from weightrollout.cli.why import ENDS, Source, why_of
+from weightrollout.reading import read_spec
 from weightrollout.rollout.verbs import VerbName, parse, spell
 
 
@@ -64,6 +68,22 @@ def test_the_answer_is_told_and_so_is_that_there_is_none(
     answer = Answer("chat", "promote", "x", outcome, "step 2 of 4 is left")
     assert exit_of_answer(answer, waited=waited) is code
     assert said in told(answer, 30.0 if waited else 0.0).plain
+
+
+def test_explain_says_which_rules_are_the_objects_and_which_the_profiles() -> None:
+    body = rollout()
+    body["spec"] |= {
+        "profile": "Training",
+        "swap": {"takeOut": "Endpoint", "pauseMode": "Keep"},
+    }
+    live, spec = Live(body, (), (), None), read_spec(body)
+    why = why_of(live, spec, forecast(live, spec), datetime(2026, 11, 29, tzinfo=UTC))
+    told = {each.field: (each.value, each.source) for each in why.policy}
+    assert told["profile"] == ("Training", Source.OBJECT)
+    assert told["swap.takeOut"] == ("Endpoint", Source.OBJECT)
+    assert told["swap.drainSeconds"] == ("0", Source.PROFILE)
+    assert told["strategy.supersede"] == ("AfterComplete", Source.PROFILE)
+    assert told["strategy.maxFailed"][1] is Source.DEFAULT
 
 
 def test_explain_knows_who_ends_every_hold() -> None:

@@ -102,6 +102,21 @@ def test_a_fleet_of_one_is_warned_about_where_the_file_tells_that_it_is_one() ->
     assert found(kept.replace("None", '"None"') + workload(1)) == []
 
 
+def test_warnings_are_about_what_the_profile_chooses() -> None:
+    trained = GOOD + "  profile: Training\n"
+    assert found(trained + workload(1)) == []
+    leaves = trained + "  swap: {takeOut: Endpoint}\n"
+    assert [each[3] for each in found(leaves + workload(1))] == ["FleetOfOne"]
+    assert [each[3] for each in found(leaves + workload(4))] == ["AllPodsOut"]
+
+
+def test_a_deadline_is_held_against_the_drain_that_the_profile_chooses() -> None:
+    short = GOOD + "  podDeadlineSeconds: 30\n"
+    assert [each[3] for each in found(short)] == ["Refused"]
+    assert found(short + "  profile: Training\n") == []
+    assert found(short + "  profile: Training\n  swap: {drainSeconds: 40}\n") != []
+
+
 @pytest.mark.parametrize(
     ("addition", "reason"),
     [

@@ -75,6 +75,15 @@ def test_a_fleet_of_one_that_leaves_its_endpoint_is_warned_about() -> None:
     assert not any("a fleet of one pod" in each for each in kept.warnings)
 
 
+def test_a_profile_is_what_is_planned_and_warned_about() -> None:
+    one = ahead(on_v7(1), profile="Training")
+    assert not any("a fleet of one pod" in each for each in one.warnings)
+    leaves = ahead(on_v7(1), profile="Training", swap={"takeOut": "Endpoint"})
+    assert any("a fleet of one pod" in each for each in leaves.warnings)
+    assert ahead(on_v7(8), profile="Training").most_out == 8
+    assert ahead(on_v7(8), profile="Training", strategy={"maxUnavailable": 3}).most_out == 3
+
+
 def test_a_pod_without_an_agent_is_no_reason_to_promise_more() -> None:
     plan = ahead([*on_v7(2), replace(pod("chat-9", "v7"), agent_port=None)])
     assert not plan.arrives

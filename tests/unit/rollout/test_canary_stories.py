@@ -12,6 +12,7 @@ import pytest
 
 from planning.stories import Story, compare
 from planning.worlds import (
+    CRASHED,
     PROMPT_FAILED,
     REFUSED,
     UNDONE,
@@ -190,6 +191,24 @@ def silent_canary_keeps_its_place(choose: Choose) -> Story:
     story.until(paused)
     ask(world, "promote", ":1")
     story.until(complete)
+    return story
+
+
+def pod_that_cannot_load_stable_is_the_canary(choose: Choose) -> Story:
+    """It has no place before it holds b, and nothing to load but b."""
+    world = world_of("a", 3, on="a", strategy=ONE_THEN_ASK, choose=choose)
+    broken = world.pod("chat-1")
+    broken.fates = [CRASHED] * 3
+    story = Story(world)
+    story.one_pass()
+    broken.restart()
+    story.until(held_for("PodsFailed"))
+    story.quiet()
+    story.say("version b is published, and chat-0 holds it from an earlier day")
+    world.pod("chat-0").staged.add(digest("b"))
+    world.change_spec(weights=weights("b", digest("b")))
+    story.until(paused)
+    assert on(world, "b") == {"chat-1"}
     return story
 
 
@@ -588,6 +607,23 @@ def after_complete_waits_for_no_failed_pod_at_a_step(choose: Choose) -> Story:
     return story
 
 
+def after_complete_waits_for_no_pod_that_keeps_the_budget(choose: Choose) -> Story:
+    """It can load neither b nor what is stable; c may bring it back, and is queued behind b."""
+    fields: dict[str, Any] = {"supersede": Supersede.AFTER_COMPLETE, "max_failed": 1}
+    world = world_of("b", 3, on="a", strategy=strategy(**fields), choose=choose)
+    broken = world.pod("chat-1")
+    broken.fates = [CRASHED] * 6
+    story = Story(world)
+    story.until(lambda plan: plan.status.pods.updated == 1)
+    story.say("the engine of chat-1 restarts, and crashes whatever it loads")
+    broken.restart()
+    story.until(held_for("BudgetUsedByUnreadyPods"))
+    story.say("version c")
+    world.change_spec(weights=weights("c"))
+    story.until(lambda plan: complete(plan) and len(on(world, "c")) == 3)
+    return story
+
+
 def after_complete_gives_way_to_the_next_when_aborted(choose: Choose) -> Story:
     steps = strategy({"updated": 1}, {"pause": {}}, supersede=Supersede.AFTER_COMPLETE)
     world = world_of("b", 3, on="a", strategy=steps, choose=choose)
@@ -616,6 +652,7 @@ STORIES: dict[str, Tell] = {
         canary_that_dies_is_replaced_in_the_pause,
         canary_whose_engine_restarts_gets_it_again,
         silent_canary_keeps_its_place,
+        pod_that_cannot_load_stable_is_the_canary,
         joiners_load_stable_in_the_pause,
         joiners_of_a_first_rollout_keep_their_base_weights,
         more_pods_make_room_in_a_percentage,
@@ -642,6 +679,7 @@ STORIES: dict[str, Tell] = {
         after_complete_skips_the_middle,
         after_complete_waits_for_no_silent_pod,
         after_complete_waits_for_no_failed_pod_at_a_step,
+        after_complete_waits_for_no_pod_that_keeps_the_budget,
         after_complete_gives_way_to_the_next_when_aborted,
     )
 } | {

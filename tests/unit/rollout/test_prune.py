@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 from planning.worlds import new_pod, ref_of, serving, spec, uri, weights
+from weightrollout.api.spec import Supersede
+from weightrollout.api.status import WeightRolloutStatus, WeightsRef
 from weightrollout.api.swap import FailureClass
 from weightrollout.rollout.actions import PruneRevision
 from weightrollout.rollout.fleet import (
@@ -81,6 +83,23 @@ def test_what_new_pods_would_start_from_stays_when_the_status_is_lost() -> None:
     assert ref_of("a").revision not in {
         each.revision for each in plan(published).actions if isinstance(each, PruneRevision)
     }
+
+
+def test_what_waits_for_its_turn_stays() -> None:
+    """An old version comes back and is queued, with supersede AfterComplete; what the history says
+    of it, such as Rejected, would be lost with it."""
+    fleet = fleet_with_a_long_history()
+    newest = fleet.revisions[-1].ref
+    under_way = WeightsRef(version=newest.version, revision=newest.revision)
+    policy = fleet.spec.strategy.model_copy(update={"supersede": Supersede.AFTER_COMPLETE})
+    wanted = {"weights": weights("v02"), "strategy": policy}
+    queued = replace(
+        fleet,
+        spec=fleet.spec.model_copy(update=wanted),
+        status=WeightRolloutStatus(target=under_way),
+    )
+    assert plan(queued).status.target == under_way
+    assert pruned(queued) == [3]
 
 
 def test_nothing_is_deleted_while_the_history_is_being_written_or_deleted() -> None:

@@ -222,6 +222,87 @@ def poisoned_pod_is_restarted(choose: Choose) -> Story:
     return story
 
 
+def poisoned_pod_whose_agent_restarts_is_waited_for(choose: Choose) -> Story:
+    """Another one would only be poisoned as well."""
+    strategy = Strategy(max_unavailable=2)
+    world = world_of("b", 3, on="a", strategy=strategy, progress_deadline_seconds=60, choose=choose)
+    world.checkpoints[uri("b")] = Checkpoint(digest("b"), swap=POISONED)
+    first_one = world.pod("chat-0")
+    story = Story(world)
+    story.until(lambda _: first_one.poisoned)
+    story.say("the agent of chat-0 is silent")
+    first_one.fault = AgentFault.UNREACHABLE
+    plan = story.for_seconds(200)
+    assert plan.status.phase is Phase.PROGRESSING
+    assert all(pod.transaction is None for pod in world.pods if pod is not first_one)
+    story.say("it answers again")
+    first_one.fault = None
+    story.until(rolled_back)
+    assert not any(digest("b") in pod.attempts for pod in world.pods if pod is not first_one)
+    return story
+
+
+def pod_that_cannot_load_stable_proves_the_next_version(choose: Choose) -> Story:
+    """It keeps the whole budget, and nothing but other weights can bring it back."""
+    world = world_of("a", 3, on="a", choose=choose)
+    broken = world.pod("chat-1")
+    broken.fates = [CRASHED] * 3
+    story = Story(world)
+    story.one_pass()
+    story.say("the engine of chat-1 restarts, and crashes whenever it loads a")
+    broken.restart()
+    story.until(held_for("PodsFailed"))
+    story.quiet()
+    story.say("version b is published, and chat-0 holds it from an earlier day")
+    world.pod("chat-0").staged.add(digest("b"))
+    world.change_spec(weights=weights("b", digest("b")))
+    story.until(lambda _: broken.version_label == "b")
+    assert all(pod.transaction is None for pod in world.pods if pod is not broken)
+    story.until(complete)
+    return story
+
+
+def pod_that_can_load_nothing_rejects_nothing(choose: Choose) -> Story:
+    """It fails at what the whole fleet verified, too, so it is no witness against what is new."""
+    strategy = Strategy(max_unavailable=1, max_failed=0)
+    world = world_of("a", 3, on="a", strategy=strategy, choose=choose)
+    broken = world.pod("chat-1")
+    broken.fates = [CRASHED] * 3 + [PROMPT_FAILED] + [CRASHED] * 100
+    story = Story(world)
+    story.one_pass()
+    broken.restart()
+    story.until(held_for("PodsFailed"))
+    story.quiet()
+    story.say("version b is published")
+    world.change_spec(weights=weights("b"))
+    plan = story.until(lambda plan: plan.status.pods.failed == 1)
+    story.for_seconds(4000)
+    plan = story.one_pass()
+    assert plan.status.phase is Phase.PROGRESSING
+    assert plan.status.hold is not None
+    assert "chat-1" in plan.status.hold.pods
+    story.say("chat-1 is replaced")
+    world.pods = [pod for pod in world.pods if pod is not broken]
+    world.pods.append(new_pod(3))
+    story.until(complete)
+    return story
+
+
+def pod_that_cannot_load_stable_goes_before_one_that_tried(choose: Choose) -> Story:
+    """chat-0 began to prove b, and serves again; it would wait for ever for the budget of chat-1."""
+    world = world_of("b", 3, on="a", choose=choose)
+    tried, broken = world.pod("chat-0"), world.pod("chat-1")
+    tried.fates, broken.fates = [UNDONE], [CRASHED] * 3
+    story = Story(world)
+    story.until(lambda _: digest("b") in tried.attempts)
+    story.say("the engine of chat-1 restarts, and crashes whenever it loads a")
+    broken.restart()
+    story.until(lambda _: broken.version_label == "b")
+    assert tried.attempts[digest("b")].attempts == 1
+    story.until(complete)
+    return story
+
+
 def environment_never_rolls_back(choose: Choose) -> Story:
     world = world_of("b", 3, on="a", progress_deadline_seconds=60, choose=choose)
     world.checkpoints[uri("b")] = Checkpoint(digest("b"), stage=NO_STORE)
@@ -595,6 +676,10 @@ STORIES: dict[str, Tell] = {
         too_many_failed_pods_roll_back,
         tolerated_failed_pod_holds_and_never_rolls_back,
         poisoned_pod_is_restarted,
+        poisoned_pod_whose_agent_restarts_is_waited_for,
+        pod_that_cannot_load_stable_proves_the_next_version,
+        pod_that_cannot_load_stable_goes_before_one_that_tried,
+        pod_that_can_load_nothing_rejects_nothing,
         environment_never_rolls_back,
         missing_path_holds,
         source_that_changed_after_the_pin_holds,

@@ -12,6 +12,7 @@ from weightrollout.api.spec import WeightRolloutSpec
 from weightrollout.cli.lint.places import Document, NotYaml, Place, read
 from weightrollout.cli.lint.schema import check, without_nulls
 from weightrollout.cli.lint.warnings import warnings_of
+from weightrollout.rollout.profile import resolved
 
 ERROR: Final = "error"
 WARNING: Final = "warning"
@@ -95,12 +96,12 @@ def _findings(file: str, each: _Object, pods: int | None) -> Iterator[Finding]:
     if wrong:
         return
     try:
-        spec = WeightRolloutSpec.model_validate(without_nulls(each.body.get("spec") or {}))
+        said = WeightRolloutSpec.model_validate(without_nulls(each.body.get("spec") or {}))
     except ValidationError as refused:
         for error in refused.errors():
             yield finding(("spec", *error["loc"]), ERROR, "Refused", error["msg"])
         return
-    for warning in warnings_of(spec, pods):
+    for warning in warnings_of(resolved(said), pods):
         yield finding(warning.place, WARNING, warning.reason, warning.message)
 
 
