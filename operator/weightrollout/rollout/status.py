@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import nsmallest
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -170,6 +171,7 @@ def _nearest_rank(ordered: list[float], percent: int) -> float:
 class _Found(NamedTuple):
     """A failure before anybody knows whether it is among those that are listed."""
 
+    at: float  # Fleet.now
     pod: str
     failure_class: FailureClass
     reason: str
@@ -178,41 +180,47 @@ class _Found(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str, int]:
-        return self[:4]
+        return (self.pod, self.failure_class, self.reason, self.attempts)
 
 
 def _failures(situation: Situation) -> tuple[Failure, ...]:
-    """Newest first. The time of a failure that was listed before stays what it was."""
+    """Newest first. The time of a failure that was listed before stays what it was; where more failed than
+    are listed, those of one moment do not take turns."""
     fleet = situation.fleet
     listed = {
         (each.pod, each.failure_class, each.reason, each.attempts): each.time
         for each in fleet.status.failures
     }
-    found = [
-        (listed.get(each.key, fleet.wall), each)
-        for pod in situation.pods
-        for each in _failures_of(pod, fleet)
-    ]
-    found.sort(key=lambda timed: (timed[1].pod, timed[1].reason))
-    found.sort(key=lambda timed: timed[0], reverse=True)
-    return tuple(_failure(each, time) for time, each in found[:MOST_FAILURES])
+    newest = nsmallest(
+        MOST_FAILURES,
+        (each for pod in situation.pods for each in _failures_of(pod, fleet)),
+        key=lambda each: (-each.at, each.key not in listed, each.pod, each.reason),
+    )
+    found = [_failure(each, listed.get(each.key, fleet.wall)) for each in newest]
+    found.sort(key=lambda failure: (failure.pod, failure.reason))
+    found.sort(key=lambda failure: failure.time, reverse=True)
+    return tuple(found)
 
 
 def _failures_of(pod: Pod, fleet: Fleet) -> Iterator[_Found]:
-    agent, last, staging = pod.agent, pod.finished, pod.memory.staging
+    name, agent, last, memory = pod.name, pod.agent, pod.finished, pod.memory
+    staging = memory.staging
     if last is not None and last.outcome is not Outcome.COMMITTED and last.failure_class:
         attempts = _attempts(agent, last.weights.digest)
-        yield _Found(pod.name, last.failure_class, last.reason, attempts, last.message)
+        yield _Found(
+            *(memory.failed_at, name, last.failure_class, last.reason, attempts, last.message)
+        )
     if agent is not None and reason_of(pod) == DegradedReason.DRAFT_FAILED:
-        message = agent.degraded_message
-        yield _Found(pod.name, FailureClass.POD, DegradedReason.DRAFT_FAILED, 1, message)
+        reason, message = DegradedReason.DRAFT_FAILED, agent.degraded_message
+        yield _Found(memory.serving_since, name, FailureClass.POD, reason, 1, message)
     if staging is not None and staging.failure_class is not None:
         yield _Found(
-            *(pod.name, staging.failure_class, staging.reason, staging.failures, staging.message)
+            *(staging.failed_at, name, staging.failure_class, staging.reason),
+            *(staging.failures, staging.message),
         )
     for call in fleet.failures_by_pod.get(pod.uid, {}).values():
         message = f"{call.doing}: {call.message}"
-        yield _Found(pod.name, call.failure_class, call.reason, 0, message)
+        yield _Found(call.at, name, call.failure_class, call.reason, 0, message)
 
 
 def _failure(found: _Found, time: str) -> Failure:

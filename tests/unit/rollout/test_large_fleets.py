@@ -37,6 +37,16 @@ def test_a_fleet_that_is_rejected_as_a_whole_can_be_written_to_the_history() -> 
     assert len(record.message) < 1000
 
 
+def test_failures_that_stay_do_not_take_turns_in_the_list() -> None:
+    """A fleet with more of them than are listed had its status written anew in every second."""
+    fleet = SITUATIONS["every pod failed"](40)
+    first = plan(fleet)
+    seen = replace(fleet, memory=first.memory, status=first.status)
+    later = replace(seen, now=fleet.now + 5, wall="2026-11-29T10:00:05Z")
+    assert len(first.status.failures) == 10
+    assert plan(later).status.failures == first.status.failures
+
+
 def with_spec(fleet: Fleet, **fields: Any) -> Fleet:
     return replace(fleet, spec=fleet.spec.model_copy(update=fields))
 
