@@ -158,5 +158,9 @@ bench-swap: $(READY) vllm ## pauses of a real vLLM beside its own update and mem
 bench-transfer: $(READY) ## the copies of a pause beside memcpy and torch, into docs/benchmarks.md (a quiet machine)
 	@$(TORCH) && PYTHONPATH=operator:tests "$$torch" -m bench.transfer
 
+# Another size: BENCH_SCALE_PODS=40 for a look in a minute, 1000 for the design's figure.
+bench-scale: $(READY) cluster ## an operator with 300 pods: writes, CPU, memory, passes, into docs/benchmarks.md (a quiet machine, 4 minutes)
+	@PYTHONPATH=operator:tests $(PY) -m bench.scale
+
 clean: ## remove what was built here (the cached control plane, helm and frontend stay)
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -105,7 +105,7 @@ class Hold(ApiModel):
     reason: str = Field(description="Stable word for scripts, in CamelCase.")
     message: str = Field(description="For people: numbers, names, and how to go on.")
     since: str = Field(description="RFC 3339.")
-    pods: tuple[str, ...] = Field(default=(), description="Pods it is about, if any.")
+    pods: tuple[str, ...] = Field(default=(), description="Pods it is about, if any; at most 100.")
 
 
 class PauseMillis(ApiModel):

@@ -54,7 +54,7 @@ class Address:
 
 
 class AgentLink:
-    """One agent. `on_change` is called after every message and every loss."""
+    """One agent. `on_change` is called after every loss, and after every message that says anything new."""
 
     def __init__(
         self,
@@ -227,21 +227,24 @@ class AgentLink:
             self._releases = releases
             if any(each not in ("", __version__) for each in releases):
                 log.info("%s: agent of release %s, plugin of %s", self.address.pod, *releases)
-        self.seen = said if said.staging is not None else replace(said, staging=self._staged)
-        self.message = ""
-        self._changed()
+        seen = said if said.staging is not None else replace(said, staging=self._staged)
+        news = seen != self.seen or self.message != ""
+        self.seen, self.message = seen, ""
+        self._changed(news=news)
 
     def _lost(self, fault: AgentFault, message: str) -> None:
         if self.heard and (fault, message) == (self.seen, self.message):
             return
         self.seen, self.message = fault, message
-        self._changed()
+        self._changed(news=True)
 
-    def _changed(self) -> None:
+    def _changed(self, *, news: bool) -> None:
+        """Without news nobody is woken: in a large fleet there is always a heartbeat."""
         self.heard = True
         told, self._told = self._told, asyncio.Event()
         told.set()
-        self._on_change()
+        if news:
+            self._on_change()
 
 
 class _Cut(Exception):

@@ -1,7 +1,8 @@
 """One status write per pass, and only when what we would send has changed.
 
-Phase, hold, conditions and references are written at once, counters and messages at most once a second
-per rollout: with 5,000 pods every pod event changes a counter, and every write reaches every watcher.
+Phase, hold, conditions and references are written at once, counters, failures and messages at most once a
+second per rollout: with 5,000 pods every pod event changes a counter, in an outage the newest failures are
+others in every pass, and every write reaches every watcher.
 "Changed" is judged against what we sent last, not against what was read back.
 """
 
@@ -17,7 +18,9 @@ from weightrollout.metrics import PODS, STAGED_BYTES, STATUS_WRITES
 COUNTERS_S: Final = 1.0
 
 #: What waits for its turn. Everything else is written at once.
-COUNTERS: Final = frozenset({"updated", "pods", "staging", "versions", "pauseMillis", "message"})
+COUNTERS: Final = frozenset(
+    {"updated", "pods", "staging", "versions", "pauseMillis", "failures", "message"}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,11 +43,8 @@ def restart_again_at(pod: Pod) -> float | None:
 
 def call_failure(fleet: Fleet, doing: Doing, pod_uid: str = "") -> ActionFailure | None:
     """The newest failure of this call, while it is too young to be repeated."""
-    for failure in fleet.failures:
-        same = failure.doing is doing and failure.pod_uid == pod_uid
-        if same and fleet.now < failure.at + CALL_S:
-            return failure
-    return None
+    failure = fleet.failure_of(doing, pod_uid)
+    return failure if failure is not None and fleet.now < failure.at + CALL_S else None
 
 
 def is_environment(failure_class: FailureClass | None) -> bool:

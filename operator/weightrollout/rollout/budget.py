@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from weightrollout.api.quantity import limit
 from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.rollout.classify import Pod
-from weightrollout.rollout.refusal import Refusal
+from weightrollout.rollout.refusal import Refusal, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +51,13 @@ def refuse_over_budget(budget: Budget) -> Refusal | None:
         return None
     allowed = f"strategy.maxUnavailable {budget.setting} allows {budget.limit}"
     if budget.engaged:
-        names = ", ".join(budget.engaged)
-        return Refusal(
-            HoldGate.BUDGET,
-            HoldReason.BUDGET_IN_USE,
-            f"{allowed}, in use by {names}",
-            budget.engaged,
-        )
+        message = f"{allowed}, in use by {listed(budget.engaged)}"
+        return Refusal(HoldGate.BUDGET, HoldReason.BUDGET_IN_USE, message, budget.engaged)
     if budget.soaking:
-        names = ", ".join(budget.soaking)
+        names = listed(budget.soaking)
         message = f"{names} must serve strategy.soakSeconds before the next pod goes ({allowed})"
         return Refusal(HoldGate.SOAK, HoldReason.SOAKING, message, budget.soaking)
-    names = ", ".join(budget.unready)
+    names = listed(budget.unready)
     message = (
         f"{allowed}, and {names} {'is' if len(budget.unready) == 1 else 'are'} not ready:"
         " bring these pods back or raise strategy.maxUnavailable"

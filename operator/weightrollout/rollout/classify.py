@@ -246,12 +246,11 @@ def refused_at_reserve(fleet: Fleet, pod_uid: str, revision: str) -> ActionFailu
     It was staged under other rules, such as another `spec.weights.metadata`. The same question has the
     same answer again, so no retries are counted.
     """
-    for failure in fleet.failures:
-        if (failure.doing, failure.pod_uid, failure.revision) != (Doing.RESERVE, pod_uid, revision):
-            continue
-        if failure.failure_class is FailureClass.WEIGHTS and failure.at > fleet.memory.retried_at:
-            return failure
-    return None
+    failure = fleet.failure_of(Doing.RESERVE, pod_uid)
+    if failure is None or failure.revision != revision:
+        return None
+    counts = failure.failure_class is FailureClass.WEIGHTS and failure.at > fleet.memory.retried_at
+    return failure if counts else None
 
 
 def restart_pending(memory: PodMemory, now: float) -> bool:

@@ -15,6 +15,7 @@ from weightrollout.api.status import Condition, Phase
 from weightrollout.rollout.classify import Pod, serves
 from weightrollout.rollout.degraded import degraded
 from weightrollout.rollout.fleet import Fleet, Ref, Revision
+from weightrollout.rollout.refusal import listed
 from weightrollout.rollout.situation import Situation
 
 Said = tuple[str, str, str]  # status, reason, message
@@ -134,8 +135,9 @@ def _rollback_ready(situation: Situation, stable: Revision | None) -> Said:
     if not without:
         message = f"each pod serves {stable.ref.version} or holds it staged"
         return ("True", RollbackReadyReason.STABLE_ON_PODS, message)
-    names = ", ".join(without[:3]) + (f" and {len(without) - 3} more" if len(without) > 3 else "")
-    message = f"{names} would have to read {stable.ref.version} from {stable.ref.uri} again"
+    message = (
+        f"{listed(without)} would have to read {stable.ref.version} from {stable.ref.uri} again"
+    )
     return ("Unknown", RollbackReadyReason.STABLE_NOT_STAGED, message)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from weightrollout.api.reasons import DegradedReason
 from weightrollout.rollout.classify import Pod, loaded_by
+from weightrollout.rollout.refusal import listed
 
 
 def degraded(pods: Iterable[Pod]) -> tuple[str, str] | None:
@@ -13,11 +14,9 @@ def degraded(pods: Iterable[Pod]) -> tuple[str, str] | None:
         named = [pod for pod, its in found if its == reason]
         if not named:
             continue
-        shown = ", ".join(pod.name for pod in named[:3])
-        more = f" and {len(named) - 3} more" if len(named) > 3 else ""
         agent = named[0].agent
         why = agent.degraded_message if agent is not None else ""
-        return reason, f"{shown}{more}: {why}"
+        return reason, f"{listed([pod.name for pod in named])}: {why}"
     return None
 
 

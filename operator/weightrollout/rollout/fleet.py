@@ -7,6 +7,7 @@ Seconds are `Fleet.now` seconds (monotonic, of this leader). None always means "
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Final
 
 from weightrollout.api.names import CAPABILITIES, CAPABILITY_DRAFTS
@@ -293,7 +294,7 @@ class Memory:
     retried_at: float = float("-inf")  # a person asked for a rejected revision again
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fleet:
     """One observation."""
 
@@ -315,3 +316,16 @@ class Fleet:
     memory: Memory = Memory()
     measurement: Measurement | None = None  # newest answer that this leader got; None: none
     action: str = ""  # annotation weightrollout.dev/action; "": absent
+
+    @cached_property
+    def failures_by_pod(self) -> Mapping[str, Mapping[Doing, ActionFailure]]:
+        """`failures` by pod uid ("": of the fleet). Every pod asks for its own in every pass, and in an
+        outage there are as many as pods."""
+        found: dict[str, dict[Doing, ActionFailure]] = {}
+        for failure in self.failures:
+            found.setdefault(failure.pod_uid, {}).setdefault(failure.doing, failure)
+        return found
+
+    def failure_of(self, doing: Doing, pod_uid: str = "") -> ActionFailure | None:
+        """The newest failure of this call; None: it never failed, or went well since."""
+        return self.failures_by_pod.get(pod_uid, {}).get(doing)

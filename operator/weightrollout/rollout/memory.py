@@ -121,10 +121,8 @@ def _restart_was_lost(memory: PodMemory, pod_uid: str, fleet: Fleet) -> bool:
     asked = memory.restarted_at
     if asked is None or memory.restart_lost:
         return False
-    return any(
-        failure.doing is Doing.RESTART_ENGINE and failure.pod_uid == pod_uid and failure.at >= asked
-        for failure in fleet.failures
-    )
+    failure = fleet.failure_of(Doing.RESTART_ENGINE, pod_uid)
+    return failure is not None and failure.at >= asked
 
 
 def _remember_engine(memory: PodMemory, agent: AgentView, now: float) -> PodMemory:

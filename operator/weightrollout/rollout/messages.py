@@ -3,8 +3,9 @@
 from weightrollout.api.reasons import RejectReason
 from weightrollout.api.spec import PauseMode, TakeOut
 from weightrollout.api.status import Hold, Phase
-from weightrollout.rollout.classify import Pod, PodState
+from weightrollout.rollout.classify import PodState
 from weightrollout.rollout.degraded import degraded
+from weightrollout.rollout.refusal import listed
 from weightrollout.rollout.situation import Situation
 from weightrollout.rollout.staging import is_staging
 
@@ -58,16 +59,11 @@ def _way_on(situation: Situation) -> str:
 def _doing(situation: Situation, hold: Hold | None) -> str:
     if hold is not None:
         return f"; {hold.message}"
-    swapping = [pod for pod in situation.pods if pod.engaged]
+    swapping = [pod.name for pod in situation.pods if pod.engaged]
     if swapping:
-        return f"; swapping {_names(swapping)}"
-    staging = [pod for pod in situation.pods if is_staging(pod)]
-    return f"; staging on {_names(staging)}" if staging else ""
-
-
-def _names(pods: list[Pod]) -> str:
-    shown = ", ".join(pod.name for pod in pods[:3])
-    return shown if len(pods) <= 3 else f"{shown} and {len(pods) - 3} more"
+        return f"; swapping {listed(swapping)}"
+    staging = [pod.name for pod in situation.pods if is_staging(pod)]
+    return f"; staging on {listed(staging)}" if staging else ""
 
 
 def _warnings(situation: Situation, phase: Phase) -> list[str]:

@@ -24,7 +24,7 @@ from weightrollout.rollout.order import in_order
 from weightrollout.rollout.phase import stable_now
 from weightrollout.rollout.progress import progress_of, stops_the_clock
 from weightrollout.rollout.proof import elect_prover, proven_digests
-from weightrollout.rollout.refusal import Refusal
+from weightrollout.rollout.refusal import Refusal, listed
 from weightrollout.rollout.situation import Situation
 from weightrollout.rollout.status import Outlook, hold_of, status_of
 from weightrollout.rollout.steps import canary_of
@@ -92,10 +92,11 @@ def _why_halted(situation: Situation, *, late: bool) -> Refusal | None:
     if not failed and not late:
         return None
     seconds = situation.fleet.spec.progress_deadline_seconds
-    why = ", ".join(pod.name for pod in failed) or f"no progress for {seconds} seconds"
+    names = tuple(pod.name for pod in failed)
+    why = listed(names) or f"no progress for {seconds} seconds"
     return Refusal(
         HoldGate.VERDICT,
         HoldReason.ROLLBACK_FAILED,
         f"the way back to {version} failed ({why}): replace these pods or publish a new version",
-        tuple(pod.name for pod in failed),
+        names,
     )

@@ -4,7 +4,8 @@ A digest is proven once a whole swap of it was committed on some pod, prompts in
 whole fleet verified it. Proof is about the digest, never about a number or a label.
 """
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 
 from weightrollout.api.swap import Outcome
 from weightrollout.rollout.classify import Pod, PodState, loaded_by
@@ -13,18 +14,22 @@ from weightrollout.rollout.memory import is_contradicted
 from weightrollout.rollout.target import Goal
 
 
-def proven_digests(fleet: Fleet, *, without: str = "") -> frozenset[str]:
-    """Digests proven by history or by a pod; pod uid `without` does not testify."""
+def proven_digests(fleet: Fleet) -> frozenset[str]:
+    """Digests proven by history or by a pod."""
+    return frozenset(witnesses_of(fleet))
+
+
+def witnesses_of(fleet: Fleet) -> Mapping[str, frozenset[str]]:
+    """Who says that a digest is proven: uids of pods, and "" for the history."""
     rejected = {each.ref.revision for each in fleet.revisions if each.verdict is Verdict.REJECTED}
-    proven = {
-        each.ref.digest
-        for each in fleet.revisions
-        if each.verdict is Verdict.VERIFIED and each.ref.digest
-    }
+    witnesses: defaultdict[str, set[str]] = defaultdict(set)
+    for each in fleet.revisions:
+        if each.verdict is Verdict.VERIFIED and each.ref.digest:
+            witnesses[each.ref.digest].add("")
     for pod in fleet.pods:
-        if pod.uid != without:
-            proven |= _testimony(pod, rejected)
-    return frozenset(proven)
+        for digest in _testimony(pod, rejected):
+            witnesses[digest].add(pod.uid)
+    return {digest: frozenset(uids) for digest, uids in witnesses.items()}
 
 
 def _testimony(pod: PodView, rejected: set[str]) -> set[str]:

@@ -23,7 +23,7 @@ def prunable(situation: Situation) -> tuple[PruneRevision, ...]:
     fleet = situation.fleet
     if any(work.doing in (Doing.RECORD_REVISION, Doing.PRUNE_REVISION) for work in fleet.work):
         return ()
-    if any(failure.doing is Doing.PRUNE_REVISION for failure in fleet.failures):
+    if fleet.failure_of(Doing.PRUNE_REVISION) is not None:
         return ()
     names, versions = _in_use(situation)
     idle = sorted(

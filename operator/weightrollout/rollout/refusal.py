@@ -1,8 +1,13 @@
 """A no, with its reason: what a gate answers, and what becomes `status.hold`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from weightrollout.api.reasons import HoldGate
+
+#: Pods that a message names; it must be read by people, and stay far below what an object may hold.
+NAMED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,3 +18,9 @@ class Refusal:
     reason: str
     message: str
     pods: tuple[str, ...] = ()
+
+
+def listed(names: Sequence[str]) -> str:
+    """ "a, b, c and 7 more"."""
+    shown = ", ".join(names[:NAMED])
+    return shown if len(names) <= NAMED else f"{shown} and {len(names) - NAMED} more"

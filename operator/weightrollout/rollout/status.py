@@ -1,9 +1,11 @@
 """Compute the whole status from one situation. Nothing of the old status is kept but times."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import nsmallest
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from weightrollout.api.reasons import DegradedReason
 from weightrollout.api.status import (
@@ -29,6 +31,7 @@ from weightrollout.rollout.staging import is_staging
 
 MOST_VERSIONS: Final = 10
 MOST_FAILURES: Final = 10
+MOST_HELD: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ def hold_of(decision: Decision, fleet: Fleet) -> Hold | None:
         reason=refusal.reason,
         message=refusal.message,
         since=since,
-        pods=refusal.pods,
+        pods=refusal.pods[:MOST_HELD],
     )
 
 
@@ -165,61 +168,69 @@ def _nearest_rank(ordered: list[float], percent: int) -> float:
     return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
 
 
+class _Found(NamedTuple):
+    """A failure before anybody knows whether it is among those that are listed."""
+
+    at: float  # Fleet.now
+    pod: str
+    failure_class: FailureClass
+    reason: str
+    attempts: int
+    message: str
+
+    @property
+    def key(self) -> tuple[str, str, str, int]:
+        return (self.pod, self.failure_class, self.reason, self.attempts)
+
+
 def _failures(situation: Situation) -> tuple[Failure, ...]:
-    """Newest first. The time of a failure that was listed before stays what it was."""
-    listed = {_same(failure): failure.time for failure in situation.fleet.status.failures}
-    found = [failure for pod in situation.pods for failure in _failures_of(pod, situation)]
-    timed = [
-        failure.model_copy(update={"time": listed.get(_same(failure), failure.time)})
-        for failure in found
-    ]
-    timed.sort(key=lambda failure: (failure.pod, failure.reason))
-    timed.sort(key=lambda failure: failure.time, reverse=True)
-    return tuple(timed[:MOST_FAILURES])
+    """Newest first. The time of a failure that was listed before stays what it was; where more failed than
+    are listed, those of one moment do not take turns."""
+    fleet = situation.fleet
+    listed = {
+        (each.pod, each.failure_class, each.reason, each.attempts): each.time
+        for each in fleet.status.failures
+    }
+    newest = nsmallest(
+        MOST_FAILURES,
+        (each for pod in situation.pods for each in _failures_of(pod, fleet)),
+        key=lambda each: (-each.at, each.key not in listed, each.pod, each.reason),
+    )
+    found = [_failure(each, listed.get(each.key, fleet.wall)) for each in newest]
+    found.sort(key=lambda failure: (failure.pod, failure.reason))
+    found.sort(key=lambda failure: failure.time, reverse=True)
+    return tuple(found)
 
 
-def _same(failure: Failure) -> tuple[str, str, str, int]:
-    return (failure.pod, failure.failure_class, failure.reason, failure.attempts)
-
-
-def _failures_of(pod: Pod, situation: Situation) -> list[Failure]:
-    wall = situation.fleet.wall
-    found: list[Failure] = []
-    last = pod.finished
+def _failures_of(pod: Pod, fleet: Fleet) -> Iterator[_Found]:
+    name, agent, last, memory = pod.name, pod.agent, pod.finished, pod.memory
+    staging = memory.staging
     if last is not None and last.outcome is not Outcome.COMMITTED and last.failure_class:
-        attempts = _attempts(pod.agent, last.weights.digest)
-        found.append(_failure(pod, last.failure_class, last.reason, last.message, attempts, wall))
-    if pod.agent is not None and reason_of(pod) == DegradedReason.DRAFT_FAILED:
-        found.append(
-            _failure(
-                *(pod, FailureClass.POD, DegradedReason.DRAFT_FAILED),
-                *(pod.agent.degraded_message, 1, wall),
-            )
+        attempts = _attempts(agent, last.weights.digest)
+        yield _Found(
+            *(memory.failed_at, name, last.failure_class, last.reason, attempts, last.message)
         )
-    staging = pod.memory.staging
+    if agent is not None and reason_of(pod) == DegradedReason.DRAFT_FAILED:
+        reason, message = DegradedReason.DRAFT_FAILED, agent.degraded_message
+        yield _Found(memory.serving_since, name, FailureClass.POD, reason, 1, message)
     if staging is not None and staging.failure_class is not None:
-        found.append(
-            _failure(
-                pod, staging.failure_class, staging.reason, staging.message, staging.failures, wall
-            )
+        yield _Found(
+            *(staging.failed_at, name, staging.failure_class, staging.reason),
+            *(staging.failures, staging.message),
         )
-    for call in situation.fleet.failures:
-        if call.pod_uid == pod.uid:
-            message = f"{call.doing}: {call.message}"
-            found.append(_failure(pod, call.failure_class, call.reason, message, 0, wall))
-    return found
+    for call in fleet.failures_by_pod.get(pod.uid, {}).values():
+        message = f"{call.doing}: {call.message}"
+        yield _Found(call.at, name, call.failure_class, call.reason, 0, message)
 
 
-def _failure(
-    pod: Pod, failure_class: FailureClass, reason: str, message: str, attempts: int, time: str
-) -> Failure:
+def _failure(found: _Found, time: str) -> Failure:
     return Failure.model_validate(
         {
-            "pod": pod.name,
-            "class": failure_class,
-            "reason": reason,
-            "message": message,
-            "attempts": attempts,
+            "pod": found.pod,
+            "class": found.failure_class,
+            "reason": found.reason,
+            "message": found.message,
+            "attempts": found.attempts,
             "time": time,
         }
     )

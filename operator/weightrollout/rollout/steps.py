@@ -238,18 +238,19 @@ def _level(at: Position, fleet: Fleet, pods: tuple[Pod, ...]) -> int:
 def _places(sight: Sight, prover: PodView | None) -> frozenset[str]:
     fleet, goal, pods = sight.fleet, sight.goal, sight.pods
     target = goal.target.ref.revision
-    holders = [pod for pod in pods if _holds(pod, target, fleet)]
-    promised = [pod for pod in pods if pod not in holders and _is_promised(pod, target)]
+    holders = {pod.uid for pod in pods if _holds(pod, target, fleet)}
+    promised = [pod.uid for pod in pods if pod.uid not in holders and _is_promised(pod, target)]
+    taken = holders.union(promised)
     free = sorted(
-        (pod for pod in pods if _is_fit(pod, goal) and pod not in holders + promised),
+        (pod for pod in pods if _is_fit(pod, goal) and pod.uid not in taken),
         key=lambda pod: (
             prover is None or pod.uid != prover.uid,
             not _has_tried(pod, goal),
             _is_doubtful(pod),
         ),
     )
-    others = [*promised, *free][: max(0, sight.level - len(holders))]
-    return frozenset(pod.uid for pod in [*holders, *others])
+    waiting = [*promised, *(pod.uid for pod in free)]
+    return frozenset(holders.union(waiting[: max(0, sight.level - len(holders))]))
 
 
 def _holds(pod: Pod, target: str, fleet: Fleet) -> bool:

@@ -13,7 +13,8 @@ from weightrollout.rollout.classify import Pod, PodState, never_ran, refused_at_
 from weightrollout.rollout.fleet import Ref, Retry, Revision, Verdict
 from weightrollout.rollout.memory import RETRIED
 from weightrollout.rollout.podstep import put_in_step
-from weightrollout.rollout.proof import proven_digests
+from weightrollout.rollout.proof import witnesses_of
+from weightrollout.rollout.refusal import listed
 from weightrollout.rollout.situation import Situation, newest_attempt
 from weightrollout.rollout.staging import scouted
 from weightrollout.rollout.target import bound_digest, reused_message, short
@@ -134,10 +135,9 @@ def _rejection(
     stable = situation.goal.stable
     if stable is not None and stable.ref.revision == desired.ref.revision:
         return None
-    for pod in situation.pods:
-        refuted = _refuted_by(pod, desired, situation)
-        if refuted is not None:
-            return refuted
+    refuted = _refuted(desired, situation)
+    if refuted is not None:
+        return refuted
     measured = situation.canary.verdict.rejection
     if measured is not None:
         return measured
@@ -146,7 +146,7 @@ def _rejection(
         message = f"{failed[0].name} could not load it and no pod ever has{_cause(failed[0], desired, situation)}"
         return RejectReason.PROVER_FAILED, message
     if too_many_failed(situation):
-        names = ", ".join(pod.name for pod in failed)
+        names = listed([pod.name for pod in failed])
         setting = situation.fleet.spec.strategy.max_failed
         message = f"{names} failed for good, strategy.maxFailed is {setting}{_cause(failed[0], desired, situation)}"
         return RejectReason.TOO_MANY_FAILED, message
@@ -159,17 +159,25 @@ def _rejection(
     return None
 
 
-def _refuted_by(pod: Pod, desired: Revision, situation: Situation) -> tuple[str, str] | None:
-    """A check of the weights themselves failed on this pod and no other has passed it."""
-    ref = desired.ref
-    refuted = (
-        (None if pod.stable_fails else _refuted_by_swap(pod, desired))
-        or _refuted_by_staging(pod, ref)
-        or _refuted_at_reserve(pod, ref, situation)
-    )
-    if refuted is None or ref.digest in proven_digests(situation.fleet, without=pod.uid):
+def _refuted(desired: Revision, situation: Situation) -> tuple[str, str] | None:
+    """A check of the weights themselves failed on a pod, and no other has passed it."""
+    found = [
+        (pod.uid, refuted)
+        for pod in situation.pods
+        if (refuted := _refuted_by(pod, desired, situation)) is not None
+    ]
+    if not found:
         return None
-    return refuted
+    passed = witnesses_of(situation.fleet).get(desired.ref.digest or "", frozenset())
+    return next((refuted for uid, refuted in found if passed <= {uid}), None)
+
+
+def _refuted_by(pod: Pod, desired: Revision, situation: Situation) -> tuple[str, str] | None:
+    return (
+        (None if pod.stable_fails else _refuted_by_swap(pod, desired))
+        or _refuted_by_staging(pod, desired.ref)
+        or _refuted_at_reserve(pod, desired.ref, situation)
+    )
 
 
 def _refuted_by_swap(pod: Pod, desired: Revision) -> tuple[str, str] | None:

@@ -22,6 +22,10 @@ def facts() -> dict[str, Any]:
     done = subprocess.run(
         [str(venv.python()), "-c", _VERSIONS], capture_output=True, text=True, check=True
     )
+    return {**host(), **json.loads(done.stdout)}
+
+
+def host() -> dict[str, Any]:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
         "cores": len(os.sched_getaffinity(0)),
@@ -29,7 +33,6 @@ def facts() -> dict[str, Any]:
         "memory_gib": round(memory / 2**30, 1),
         "python": platform.python_version(),
         "libc": " ".join(platform.libc_ver()),
-        **json.loads(done.stdout),
     }
 
 

@@ -55,12 +55,32 @@ async def more_than(changes: list[float], known: int) -> None:
     await eventually(lambda: len(changes) > known, SOON, "it is known", every_s=0.001)
 
 
+async def heard_after(link: AgentLink, before: object) -> None:
+    await eventually(lambda: link.seen is not before, SOON, "it was heard", every_s=0.001)
+
+
 async def test_first_word_is_a_takeover_with_our_epoch() -> None:
     double = AgentDouble()
     async with served(double) as target, linked(target) as (link, _):
         await alive(link, double)
         hello = double.hellos[0]
         assert (hello.takeover, hello.fence.owner_uid, hello.fence.epoch) == (True, "uid-1", 4)
+
+
+async def test_heartbeats_that_say_nothing_new_wake_nobody() -> None:
+    """In a fleet of 1,000 pods there is one every two milliseconds, and a pass looks at all pods."""
+    double = AgentDouble()
+    async with served(double) as target, linked(target) as (link, changes):
+        await alive(link, double)
+        known = len(changes)
+        for _ in range(3):
+            before = link.seen
+            double.say(pb.AgentState.FromString(double.state.SerializeToString()))
+            await heard_after(link, before)
+        assert len(changes) == known
+        double.say(pb.AgentState(agent_version="double", ready=False))
+        await more_than(changes, known)
+        assert not view(link).ready
 
 
 async def test_agent_that_nothing_is_started_for_is_watched_without_a_fence() -> None:
