@@ -186,7 +186,8 @@ def _failures_of(pod: Pod, situation: Situation) -> list[Failure]:
     wall = situation.fleet.wall
     found: list[Failure] = []
     last = pod.finished
-    if last is not None and last.outcome is not Outcome.COMMITTED and last.failure_class:
+    ended_well = last is not None and last.outcome in (Outcome.COMMITTED, Outcome.GAVE_UP)
+    if last is not None and not ended_well and last.failure_class:
         attempts = _attempts(pod.agent, last.weights.digest)
         found.append(_failure(pod, last.failure_class, last.reason, last.message, attempts, wall))
     if pod.agent is not None and reason_of(pod) == DegradedReason.DRAFT_FAILED:
