@@ -106,6 +106,7 @@ def test_a_fleet_of_one_is_warned_about_where_the_file_tells_that_it_is_one() ->
     ("addition", "reason"),
     [
         ("  swap: {clearCache: false}\n", "CacheKept"),
+        ("  swap: {pauseMode: GiveUp, takeOut: None}\n", "NeverIdle"),
         ("  strategy: {proveFirst: false}\n", "NotProvenFirst"),
         ("  staging: {keepLastGood: false}\n", "NoInstantUndo"),
         ("  mode: Paused\n", "NotRunning"),

@@ -12,7 +12,7 @@ import pytest
 from planning.liars import OfAnOlderRelease
 from planning.stories import Story, compare
 from planning.worlds import CRASHED, digest, uri, weights, world_of
-from weightrollout.api.spec import PauseMode, Step, Strategy, Swap
+from weightrollout.api.spec import Pause, PauseMode, Step, Strategy, Supersede, Swap
 from weightrollout.api.status import Phase
 from weightrollout.rollout.actions import Plan, Reserve
 from weightrollout.rollout.fleet import Memory, Ref
@@ -91,7 +91,7 @@ def alone_it_waits_and_is_swapped_when_its_requests_have_ended(choose: Choose) -
 
 
 def place_of_a_canary_goes_to_another_pod(choose: Choose) -> Story:
-    steps = tuple(Step.model_validate(each) for each in ({"updated": 1}, {"pause": {}}))
+    steps = (Step(updated=1), Step(pause=Pause()))
     strategy = Strategy(max_unavailable=1, steps=steps)
     story = Story(world_with(3, 0, choose=choose, strategy=strategy))
     plan = story.until(lambda plan: plan.status.phase is Phase.PAUSED)
@@ -100,12 +100,9 @@ def place_of_a_canary_goes_to_another_pod(choose: Choose) -> Story:
 
 
 STORIES: dict[str, Tell] = {
-    each.__name__: each
-    for each in (
-        others_go_first,
-        alone_it_waits_and_is_swapped_when_its_requests_have_ended,
-        place_of_a_canary_goes_to_another_pod,
-    )
+    "others_go_first": others_go_first,
+    "alone_it_waits": alone_it_waits_and_is_swapped_when_its_requests_have_ended,
+    "place_of_a_canary_goes_to_another_pod": place_of_a_canary_goes_to_another_pod,
 }
 
 
@@ -181,6 +178,16 @@ def test_other_weights_are_not_held_back_by_what_the_last_ones_met() -> None:
     assert story.world.now < began + DRAIN_S
     assert story.world.pods[0].loaded is not None
     assert story.world.pods[0].loaded.version == "c"
+
+
+def test_busy_pod_does_not_keep_the_newest_version_from_the_others() -> None:
+    strategy = Strategy(max_unavailable=1, supersede=Supersede.AFTER_COMPLETE)
+    story = Story(world_with(3, 0, strategy=strategy))
+    story.until(waits)
+    story.world.change_spec(weights=weights("c"))
+    story.until(lambda plan: plan.status.desired is not None and plan.status.pods.updated == 2)
+    versions = [pod.loaded.version for pod in story.world.pods if pod.loaded]
+    assert versions == ["a", "c", "c"]
 
 
 def test_new_leader_lets_the_pod_serve_before_it_tries_again() -> None:

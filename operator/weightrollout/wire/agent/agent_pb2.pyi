@@ -710,7 +710,7 @@ class Transaction(_message.Message):
     outcome: _builtins.str
     """weightrollout.api.swap.Outcome; empty while it runs"""
     failure_class: _builtins.str
-    """Weights | Pod | Environment; empty unless it failed"""
+    """Weights | Pod | Environment, which GaveUp says as well; empty after Committed"""
     reason: _builtins.str
     message: _builtins.str
     pause_millis: _builtins.float
