@@ -58,6 +58,9 @@ def broken(class_: str, values: str, **fires: str) -> Case:
 FAILED: Final = of(
     "swaps_total", rollout="chat", outcome="Poisoned", class_="Pod", reason="EngineLost"
 )
+GAVE_UP: Final = of(
+    "swaps_total", rollout="chat", outcome="GaveUp", class_="Environment", reason="RequestsRunning"
+)
 SWAP: Final = {"rollout": "chat", "class": "Pod", "reason": "EngineLost", "namespace": NAMESPACE}
 FORBIDDEN: Final = of("api_requests_total", verb="PATCH", code="403")
 PASSES: Final = of("pass_errors_total", reason="ApiServerUnavailable")
@@ -107,6 +110,9 @@ CASES: Final = {
     ),
     "first swap that fails": Case("SwapsFail", {FAILED: "_x25 1x15"}, fires=(SWAP,)),
     "one more swap that fails": Case("SwapsFail", {FAILED: "7x25 8x15"}, fires=(SWAP,)),
+    "a pod that was put back for its requests is no failure": Case(
+        "SwapsFail", {GAVE_UP: f"0+1{LONG}"}
+    ),
     "a swap failed an hour ago": Case("SwapsFail", {FAILED: f"7{LONG}"}),
     "passes that fail at once": Case("PassesFail", {PASSES: "_x25 9x15"}, fires=(REASON,)),
     "passes that fail again and again": Case("PassesFail", {PASSES: f"0+1{LONG}"}, fires=(REASON,)),

@@ -27,6 +27,7 @@ _LOADED: Final = "unit/agent/test_what_is_loaded.py::"
 _READY: Final = "unit/agent/test_readiness.py::"
 _COMES: Final = "unit/agent/test_agent_comes_and_goes.py::"
 _ACTIONS: Final = "unit/controller/test_actions.py::"
+_RUN_ON: Final = "test_requests_that_run_on.py::"
 
 MUTANTS: Final = (
     Mutant(
@@ -301,8 +302,8 @@ MUTANTS: Final = (
         7,
         "the pod with the oldest weights goes first",
         "rollout/order.py",
-        "(pod.in_service, _age(pod, revisions), pod.name)",
-        "(pod.in_service, -_age(pod, revisions), pod.name)",
+        "(pod.in_service, _age(pod, revisions), ",
+        "(pod.in_service, -_age(pod, revisions), ",
         (f"{_TABLES}test_order_is_not_serving_then_oldest_then_name",),
     ),
     Mutant(
@@ -475,5 +476,54 @@ MUTANTS: Final = (
         "        if journal.book.reservation is not None:\n            self._arm(journal.book.reservation)\n",
         "",
         (f"{_COMES}test_reservation_survives_a_restart_of_the_agent",),
+    ),
+    Mutant(
+        "waiting is idle",
+        5,
+        "a request that waits counts as one that runs",
+        "engine/protocol.py",
+        "return self.running == 0 and self.waiting == 0",
+        "return self.running == 0",
+        (f"unit/swap/{_RUN_ON}test_waiting_requests_count_as_running_ones_do",),
+    ),
+    Mutant(
+        "unreadable is idle",
+        5,
+        "an engine whose metrics cannot be read is never taken for idle",
+        "engine/vllm_http.py",
+        "    if not value.is_integer() or value < 0:\n",
+        "    if math.isnan(value):\n        return 0\n    if value < 0:\n",
+        ("unit/engine/test_inference.py::test_gauge_that_counts_nothing_is_never_taken_for_empty",),
+    ),
+    Mutant(
+        "busy pods reject",
+        11,
+        "the progress deadline stands still while pods are put back because their requests run on",
+        "rollout/progress.py",
+        "    if _is_held_by_requests(situation, hold):\n        return True\n",
+        "",
+        (
+            f"unit/rollout/{_RUN_ON}test_fleet_that_only_gives_up_is_held_and_its_version_never_rejected",
+        ),
+    ),
+    Mutant(
+        "busy pods excuse all",
+        11,
+        "the progress deadline goes on where a pod with the new weights is out of service",
+        "rollout/progress.py",
+        "    return served and any(",
+        "    return any(",
+        (
+            f"unit/rollout/{_RUN_ON}test_version_that_makes_pods_unready_is_not_excused_by_one_that_is_busy",
+        ),
+    ),
+    Mutant(
+        "busy pod proves for ever",
+        7,
+        "a pod that was put back because its requests ran on makes way for another one",
+        "rollout/proof.py",
+        "not in (Outcome.COMMITTED, Outcome.GAVE_UP)",
+        "not in (Outcome.COMMITTED,)",
+        (f"unit/rollout/{_RUN_ON}test_story",),
     ),
 )

@@ -29,6 +29,7 @@ from planning.worlds import (
 from weightrollout.api.spec import (
     Mode,
     OnFailure,
+    PauseMode,
     Repair,
     Step,
     Strategy,
@@ -89,8 +90,12 @@ AT_REST = (Phase.COMPLETE, Phase.ROLLED_BACK)
 class Chaos:
     """A world with seeded trouble."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, busy: bool = False) -> None:
+        """`busy`: with pauseMode GiveUp, and pods whose requests run on."""
         self.random = random = Random(seed)
+        self.clients = (
+            Random(f"clients {seed}") if busy else None
+        )  # apart, so that a seed stays what it was
         swap = Swap.model_validate(
             {"takeOut": random.choice(["Endpoint", "None"]), "settleSeconds": random.randrange(4)}
         )
@@ -119,6 +124,10 @@ class Chaos:
         if random.random() < 0.5:
             self.world.revisions = (*self.world.revisions, *self._long_history())
         self.world.answers = random.choices(ANSWERS, k=random.randrange(20))
+        if self.clients is not None:
+            drain_s = self.clients.choice([0, 10, 60])
+            changes = {"pause_mode": PauseMode.GIVE_UP, "drain_seconds": drain_s}
+            self.world.spec = spec.model_copy(update={"swap": swap.model_copy(update=changes)})
         self.watcher = Watcher(self.world)
         self.gated = gated
         self.verbs = 0
@@ -158,6 +167,13 @@ class Chaos:
             ref = Ref(name, version, uri(version), f"sha256:{number:064x}")
             verdict = self.random.choice([None, Verdict.REJECTED])
             yield Revision(ref, number, digest_given=False, verdict=verdict)
+
+    def requests(self) -> None:
+        """Some run on for longer than any drain, and end."""
+        if self.clients is None or self.clients.random() > 0.1 or not self.world.pods:
+            return
+        pod = self.clients.choice(self.world.pods)
+        pod.busy_until = self.world.now + self.clients.choice([5, 100, 2000])
 
     def trouble(self) -> None:
         world, random = self.world, self.random
@@ -208,7 +224,7 @@ class Chaos:
         world.checkpoints = {uri(version): good(version) for version in (*VERSIONS, "d")}
         world.refused, world.answers = set(), []
         for pod in world.pods:
-            pod.fault, pod.fates = None, []
+            pod.fault, pod.fates, pod.busy_until = None, [], 0.0
         if not any(not pod.terminating for pod in world.pods):
             world.pods.append(new_pod(self.born, gated=self.gated))
         world.change_spec(mode=Mode.RUN, weights=weights("d"))
@@ -217,11 +233,12 @@ class Chaos:
         return planned.status.phase in AT_REST or planned.status.hold is not None
 
 
-def walk(seed: int) -> None:
-    chaos = Chaos(seed)
+def walk(seed: int, *, busy: bool = False) -> None:
+    chaos = Chaos(seed, busy=busy)
     world = chaos.world
     for _ in range(chaos.random.randrange(120)):
         planned = chaos.watcher.one_pass()
+        chaos.requests()
         if chaos.random.random() < 0.15:
             chaos.trouble()
         elif not world.advance():
@@ -247,6 +264,18 @@ def walk(seed: int) -> None:
 @given(st.integers(0, 2**32))
 def test_no_invariant_breaks_and_trouble_that_ends_ends_in_complete(seed: int) -> None:
     walk(seed)
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=int(WALK or 75),
+    derandomize=not WALK,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(st.integers(0, 2**32))
+def test_no_invariant_breaks_where_requests_run_on(seed: int) -> None:
+    walk(seed, busy=True)
 
 
 @pytest.mark.parametrize("seed", FOUND)

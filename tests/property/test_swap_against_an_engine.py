@@ -36,6 +36,7 @@ class Trouble(StrEnum):
     LIED = "lied"  # answered OK and did nothing
     DIED = "died"  # the process ended and another came
     CRASHED = "crashed"  # the agent was killed after the call was sent
+    BUSY = "busy"  # requests run longer than the drain
 
 
 TROUBLES = st.sampled_from([Trouble.NONE] * 36 + list(Trouble))
@@ -49,6 +50,7 @@ class Engine:
     loaded: str = OLD.digest  # "" when half-loaded
     version: str = OLD.version
     paused: bool = False
+    pauses: int = 0
     session: bool = False
     drafting: bool = False  # the open session is the draft's
     draft: str = OLD.digest  # "" when torn
@@ -73,6 +75,7 @@ class Engine:
         match state.step:
             case Step.PAUSE:
                 self.paused = True
+                self.pauses += 1
             case Step.RESUME:
                 self.paused = False
                 self.answered_half_loaded |= self.half_loaded
@@ -135,6 +138,9 @@ def call(engine: Engine, state: SwapState, trouble: Trouble) -> Event:
     if trouble is Trouble.DIED:
         engine.die()
         return Failed(Answer.UNKNOWN, failure)
+    gives_up = state.request.pause_mode is PauseMode.GIVE_UP
+    if trouble is Trouble.BUSY and state.step is Step.DRAIN and gives_up:
+        return Failed(Answer.BUSY, failure)
     if trouble is Trouble.REFUSED and not local:
         return Failed(Answer.REFUSED, failure)
     if trouble is Trouble.LOST:
@@ -186,13 +192,19 @@ def run(data: st.DataObject, engine: Engine, state: SwapState) -> SwapState:
 
 
 @settings(max_examples=800, deadline=None)
-@given(st.data(), st.booleans(), st.sets(st.sampled_from([NEW.digest]), max_size=1), st.booleans())
+@given(
+    st.data(),
+    st.sampled_from(PauseMode),
+    st.booleans(),
+    st.sets(st.sampled_from([NEW.digest]), max_size=1),
+    st.booleans(),
+)
 def test_outcome_tells_the_truth_about_the_engine(
-    data: st.DataObject, has_last_good: bool, bad: set[str], drafts: bool
+    data: st.DataObject, mode: PauseMode, has_last_good: bool, bad: set[str], drafts: bool
 ) -> None:
     engine = Engine(bad=frozenset(bad))
     last_good = OLD if has_last_good else None
-    request = SwapRequest("txn", 1, NEW, last_good, PauseMode.KEEP, True, 1, 10, ())
+    request = SwapRequest("txn", 1, NEW, last_good, mode, True, 1, 10, ())
     if drafts:
         loads = (DraftLoad("mtp", NEW.digest), DraftLoad("mtp", OLD.digest))
         request = replace(request, target_draft=loads[0], last_good_draft=loads[1])
@@ -216,6 +228,9 @@ def test_outcome_tells_the_truth_about_the_engine(
             assert not runs.session or runs.drafting
         case Outcome.UNTOUCHED:
             assert (runs.loaded, runs.paused, runs.session) == (OLD.digest, False, False)
+        case Outcome.GAVE_UP:
+            assert mode is PauseMode.GIVE_UP
+            assert (runs.loaded, runs.pauses, runs.session) == (OLD.digest, 0, False)
         case Outcome.RESTARTED:
             raise AssertionError("the engine did not restart")
         case Outcome.POISONED:

@@ -114,6 +114,11 @@ class Witness:
                 assert not seen.paused
                 assert not self.started
                 assert state.failure is not None
+            case Outcome.GAVE_UP:
+                assert not self.touched
+                assert not self.paused_sent, "what runs on is not paused"
+                assert self.calls[-1] is Step.DRAIN
+                assert state.request.pause_mode is PauseMode.GIVE_UP
             case Outcome.UNTOUCHED:
                 assert not self.touched
                 assert not self.paused_sent or (seen is not None and not seen.paused)
@@ -127,13 +132,13 @@ class Witness:
                 raise AssertionError("no end")
 
 
-def request(*, baseline: bool, drafts: bool) -> SwapRequest:
+def request(mode: PauseMode, *, baseline: bool, drafts: bool) -> SwapRequest:
     return SwapRequest(
         txn="cr/rev-2/pod/1",
         attempt=1,
         target=NEW,
         last_good=None if baseline else OLD,
-        pause_mode=PauseMode.KEEP,
+        pause_mode=mode,
         clear_cache=True,
         drain_s=1,
         deadline_s=10,
@@ -148,7 +153,9 @@ def draw_event(data: st.DataObject, state: SwapState) -> Event:
         if data.draw(st.integers(0, 9)) == 0:
             return Blind("scripted")
         return Saw(data.draw(instances), data.draw(st.booleans()), data.draw(versions))
-    if state.step in (Step.RECEIPTS, Step.DRAFT_RECEIPTS, Step.PROMPTS, Step.PREPARED):
+    if state.step is Step.DRAIN and state.request.pause_mode is PauseMode.GIVE_UP:
+        kinds = st.sampled_from([Answer.REFUSED, Answer.UNKNOWN, Answer.BUSY, Answer.BUSY])
+    elif state.step in (Step.RECEIPTS, Step.DRAFT_RECEIPTS, Step.PROMPTS, Step.PREPARED):
         kinds = answers
     else:
         kinds = st.sampled_from([Answer.REFUSED, Answer.UNKNOWN])
@@ -182,10 +189,10 @@ def play(data: st.DataObject, asked: SwapRequest, crash_at: int) -> tuple[SwapSt
 
 
 @settings(max_examples=600, deadline=None)
-@given(st.data(), st.booleans(), st.booleans(), crashes)
+@given(st.data(), st.sampled_from(PauseMode), st.booleans(), st.booleans(), crashes)
 def test_every_path_ends_and_never_answers_with_half_loaded_weights(
-    data: st.DataObject, baseline: bool, drafts: bool, crash_at: int
+    data: st.DataObject, mode: PauseMode, baseline: bool, drafts: bool, crash_at: int
 ) -> None:
-    asked = request(baseline=baseline, drafts=drafts)
+    asked = request(mode, baseline=baseline, drafts=drafts)
     state, witness = play(data, asked, crash_at)
     witness.at_end(state)

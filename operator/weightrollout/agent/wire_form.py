@@ -41,6 +41,13 @@ _PAUSED_PHASES = frozenset(
 )
 
 
+#: Whoever does not say means Keep.
+_PAUSE_MODES: Final = {
+    pb.PAUSE_MODE_UNSPECIFIED: PauseMode.KEEP,
+    pb.PAUSE_MODE_KEEP: PauseMode.KEEP,
+    pb.PAUSE_MODE_ABORT: PauseMode.ABORT,
+    pb.PAUSE_MODE_GIVE_UP: PauseMode.GIVE_UP,
+}
 #: Longest texts that are taken. A transaction is part of a file name of at most 255 bytes.
 MAX_NAME: Final = 253
 MAX_TXN: Final = 200
@@ -111,13 +118,15 @@ def swap_request(message: pb.SwapRequest, last_good: Content | None) -> SwapRequ
         )
     if not 0 <= message.drain_seconds <= MAX_SECONDS:
         raise Refused(RefusalReason.BAD_REQUEST, f"drain_seconds must be from 0 to {MAX_SECONDS:g}")
-    abort = message.pause_mode == pb.PAUSE_MODE_ABORT
+    mode = _PAUSE_MODES.get(message.pause_mode)
+    if mode is None:  # a newer operator's: Keep might be the opposite of what it promised
+        raise Refused(RefusalReason.BAD_REQUEST, f"pause_mode {message.pause_mode} is not known")
     return SwapRequest(
         txn=txn(message.txn),
         attempt=message.attempt,
         target=swappable(message.weights),
         last_good=last_good,
-        pause_mode=PauseMode.ABORT if abort else PauseMode.KEEP,
+        pause_mode=mode,
         clear_cache=message.clear_cache,
         drain_s=message.drain_seconds,
         deadline_s=message.deadline_seconds,

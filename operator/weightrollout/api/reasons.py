@@ -20,6 +20,7 @@ class HoldGate(StrEnum):
     LEAVING = "Leaving"  # a pod that was promised to a swap is still Ready
     BUDGET = "Budget"  # strategy.maxUnavailable is used up
     SOAK = "Soak"  # strategy.soakSeconds is not over
+    TRAFFIC = "Traffic"  # swap.pauseMode GiveUp: requests run longer than swap.drainSeconds
     PROOF = "Proof"  # strategy.proveFirst: the first pod is not through
     STAGING = "Staging"  # weights are not on the pod yet
     READY = "Ready"  # Kubernetes does not show what the agent says
@@ -55,6 +56,8 @@ class HoldReason(StrEnum):
     BUDGET_IN_USE = "BudgetInUse"  # surfaces when our own swaps use it up
     # Soak
     SOAKING = "Soaking"
+    # Traffic
+    REQUESTS_RUNNING = "RequestsRunning"  # surfaces while a pod that was put back is left alone
     # Proof
     PROVE_FIRST = "ProveFirst"
     NO_PROVER = "NoProver"  # surfaces when no pod is fit to go first

@@ -35,6 +35,7 @@ class TakeOut(StrEnum):
 class PauseMode(StrEnum):
     KEEP = "Keep"
     ABORT = "Abort"
+    GIVE_UP = "GiveUp"
 
 
 class OnFailure(StrEnum):
@@ -151,7 +152,8 @@ class Swap(ApiModel):
     pause_mode: PauseMode = Field(
         default=PauseMode.KEEP,
         description="What happens to requests that are still running: Keep freezes them and they "
-        "go on with the new weights; Abort ends them.",
+        "go on with the new weights; Abort ends them; GiveUp pauses nothing, puts the pod back, and "
+        "tries again later.",
     )
     clear_cache: bool = Field(
         default=True,

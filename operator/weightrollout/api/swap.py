@@ -27,6 +27,7 @@ class Outcome(StrEnum):
 
     COMMITTED = "Committed"  # the target is loaded, proven and resumed
     UNTOUCHED = "Untouched"  # failed before any weight changed; the engine runs as before
+    GAVE_UP = "GaveUp"  # requests were still running, and pauseMode is GiveUp: no failure
     UNDONE = "Undone"  # failed after; last good is loaded, proven and resumed
     RESTARTED = "Restarted"  # the engine restarted under us: it holds its base weights
     POISONED = "Poisoned"  # neither target nor last good: paused, out, needs RestartEngine

@@ -45,6 +45,10 @@ ENDS: Final[dict[HoldGate, tuple[str, str]]] = {
         "it goes on when a pod is Ready again, or with more maxUnavailable",
     ),
     HoldGate.SOAK: (OPERATOR, "it goes on when the soak is over"),
+    HoldGate.TRAFFIC: (
+        OPERATOR,
+        "it is tried again by itself, and goes on when these requests have ended",
+    ),
     HoldGate.PROOF: (OPERATOR, "the others begin when the first pod has verified"),
     HoldGate.STAGING: (OPERATOR, "swaps begin when the weights are on a pod"),
     HoldGate.READY: (CLUSTER, "the kubelet must show as Ready what the agent says is ready"),

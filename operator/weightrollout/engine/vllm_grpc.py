@@ -280,7 +280,7 @@ class VllmGrpc:
 
 def _pause_mode(mode: PauseMode) -> pb.PauseMode.ValueType:
     match mode:
-        case PauseMode.KEEP:
+        case PauseMode.KEEP | PauseMode.GIVE_UP:  # it was idle just now: Keep ends nobody
             return pb.PAUSE_MODE_KEEP
         case PauseMode.ABORT:
             return pb.PAUSE_MODE_ABORT

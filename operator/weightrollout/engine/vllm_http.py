@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any, Final
@@ -189,9 +190,15 @@ def total(metrics: str, name: str) -> int:
     values = [sample["value"] for sample in _SAMPLE.finditer(metrics) if sample["name"] == name]
     if not values:
         raise EngineRefused("MetricMissing", f"/metrics has no {name}: is this a vLLM?")
+    return sum(_count(value, name) for value in values)
+
+
+def _count(said: str, name: str) -> int:
+    """Of requests. Raises EngineRefused: half a request, or less than none, must not pass for none."""
     try:
-        return int(sum(map(float, values)))
-    except (ValueError, OverflowError) as error:  # no number, NaN, infinity
-        raise EngineRefused(
-            "MetricUnreadable", f"/metrics has no number for {name}: {values[0][:40]!r}"
-        ) from error
+        value = float(said)
+    except ValueError:
+        value = math.nan
+    if not value.is_integer() or value < 0:
+        raise EngineRefused("MetricUnreadable", f"/metrics has no number for {name}: {said[:40]!r}")
+    return int(value)

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from weightrollout.api.spec import PauseMode, Swap
 from weightrollout.api.swap import FailureClass
 from weightrollout.rollout.classify import RESTART_AGAIN_S, Pod
 from weightrollout.rollout.fleet import ActionFailure, Doing, Fleet, Ref
@@ -14,14 +15,28 @@ STAGE_LONGEST_S: Final = 60.0
 CALL_S: Final = 5.0  # an API or agent call of ours that failed: short, it changed nothing
 
 
-def swap_again_at(pod: Pod, want: Ref) -> float | None:
-    """None: no attempt with these weights failed last."""
+def swap_again_at(pod: Pod, want: Ref, swap: Swap) -> float | None:
+    """None: no attempt with these weights failed last, or gave up.
+
+    A pod that was put back because its requests ran on serves at least as long as it was drained.
+    """
     memory = pod.memory
     if f"/{want.revision}/" not in memory.failed_txn:
         return None
+    if memory.gave_up:
+        first = max(SWAP_FIRST_S, float(swap.drain_seconds))
+        doubled = first * 2.0 ** min(memory.gave_up - 1, 16)
+        again = memory.failed_at + min(doubled, max(first, SWAP_LONGEST_S))
+        return again if gave_up(pod, want, swap) else None
     tried = pod.agent.attempts.get(want.digest or "") if pod.agent else None
     count = max(memory.failures, tried.attempts if tried else 0)
     return memory.failed_at + min(SWAP_FIRST_S * 2.0 ** min(max(count - 1, 0), 16), SWAP_LONGEST_S)
+
+
+def gave_up(pod: Pod, want: Ref, swap: Swap) -> bool:
+    """Its newest attempt with these weights was given up for its requests, which still count."""
+    mine = pod.memory.gave_up > 0 and f"/{want.revision}/" in pod.memory.failed_txn
+    return mine and swap.pause_mode is PauseMode.GIVE_UP
 
 
 def stage_again_at(pod: Pod, want: Ref) -> float | None:

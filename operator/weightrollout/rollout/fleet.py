@@ -10,8 +10,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from weightrollout.api.names import CAPABILITIES, CAPABILITY_DRAFTS
-from weightrollout.api.spec import Draft, Metadata, WeightRolloutSpec
+from weightrollout.api.names import CAPABILITIES, CAPABILITY_DRAFTS, CAPABILITY_GIVE_UP
+from weightrollout.api.spec import Draft, Metadata, PauseMode, WeightRolloutSpec
 from weightrollout.api.status import AnalysisStatus, MeasurementOutcome, WeightRolloutStatus
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
 
@@ -152,10 +152,11 @@ class AgentView:
     version: str = ""  # release of the agent
     capabilities: frozenset[str] = CAPABILITIES
 
-    def lacks(self, ref: Ref) -> str:
+    def lacks(self, ref: Ref, pause_mode: PauseMode = PauseMode.KEEP) -> str:
         """The capability without which these weights cannot be loaded as they are asked for; "" for none."""
-        missing = ref.draft is not None and CAPABILITY_DRAFTS not in self.capabilities
-        return CAPABILITY_DRAFTS if missing else ""
+        needed = {CAPABILITY_DRAFTS} if ref.draft is not None else set[str]()
+        needed |= {CAPABILITY_GIVE_UP} if pause_mode is PauseMode.GIVE_UP else set()
+        return min(needed - self.capabilities, default="")
 
     def holds(self, ref: Ref) -> bool:
         """Everything that these weights need is staged; a draft that nobody named needs nothing."""
@@ -267,9 +268,10 @@ class PodMemory:
     reserved_txn: str = ""
     reserved_since: float = 0.0
     engaged_for: str = ""  # revision that it was reserved for or swapping to; "": none
-    failed_txn: str = ""  # newest failed transaction that was seen
+    failed_txn: str = ""  # newest transaction that was seen to end without its weights
     failed_at: float = 0.0
     failures: int = 0  # failed transactions in a row, those before the pause as well
+    gave_up: int = 0  # in a row, with the same weights; 0: the newest one did not give up
     restarted_at: float | None = None  # RestartEngine was sent
     restarted_instance: str = ""  # the instance that was asked to end
     restart_lost: bool = False  # the call failed: the agent may not have heard it

@@ -6,9 +6,10 @@ Each gate takes the same three things and needs no other gate to have passed bef
 from collections.abc import Callable
 from typing import Final
 
+from weightrollout.api.names import CAPABILITY_DRAFTS, CAPABILITY_GIVE_UP
 from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.api.spec import Mode
-from weightrollout.rollout.backoff import is_environment, swap_again_at
+from weightrollout.rollout.backoff import gave_up, is_environment, swap_again_at
 from weightrollout.rollout.budget import Budget, refuse_over_budget
 from weightrollout.rollout.classify import Pod, refused_at_reserve
 from weightrollout.rollout.fleet import Ref
@@ -58,16 +59,24 @@ def engine_is_reachable(pod: Pod, want: Ref, situation: Situation) -> Refusal | 
     )
 
 
+#: How a person does without what an older agent cannot do.
+DO_WITHOUT: Final = {
+    CAPABILITY_DRAFTS: "leave spec.weights.draft out",
+    CAPABILITY_GIVE_UP: "set spec.swap.pauseMode to Keep or Abort",
+}
+
+
 def agent_is_new_enough(pod: Pod, want: Ref, situation: Situation) -> Refusal | None:
     """It would drop what it does not know, load the rest, and be swapped again for ever."""
-    missing = pod.agent.lacks(want) if pod.agent is not None else ""
+    mode = situation.fleet.spec.swap.pause_mode
+    missing = pod.agent.lacks(want, mode) if pod.agent is not None else ""
     if pod.agent is None or not missing:
         return None
     return Refusal(
         HoldGate.AGENT,
         HoldReason.AGENT_TOO_OLD,
         f"the agent of {pod.name} (release {pod.agent.version or 'unknown'}) does not know {missing}:"
-        " update its image, or leave spec.weights.draft out",
+        f" update its image, or {DO_WITHOUT[missing]}",
         (pod.name,),
     )
 
@@ -118,10 +127,18 @@ def weights_are_staged(pod: Pod, want: Ref, situation: Situation) -> Refusal | N
 
 
 def back_off_is_over(pod: Pod, want: Ref, situation: Situation) -> Refusal | None:
-    again = swap_again_at(pod, want)
+    swap = situation.fleet.spec.swap
+    again = swap_again_at(pod, want, swap)
     if again is None or situation.fleet.now >= again:
         return None
     last = pod.finished
+    if gave_up(pod, want, swap):
+        seen = f" ({last.message})" if last is not None else ""
+        message = (
+            f"{pod.name} was put back because its requests ran on{seen}, and is tried again later:"
+            " swap.drainSeconds gives them more time, swap.pauseMode Keep or Abort ends the wait"
+        )
+        return Refusal(HoldGate.TRAFFIC, HoldReason.REQUESTS_RUNNING, message, (pod.name,))
     if last is not None and is_environment(last.failure_class):
         return Refusal(
             HoldGate.ENVIRONMENT, last.reason, f"{pod.name}: {last.message}", (pod.name,)

@@ -74,7 +74,7 @@ def _begin_again(memory: PodMemory, revision: str, now: float) -> PodMemory:
     """A person asked for this revision again: no back-off is left of the last try, and what
     staging said then is old. The agent goes on showing it until it is asked again."""
     if f"/{revision}/" in memory.failed_txn:
-        memory = replace(memory, failures=0, failed_at=now - LONGEST_BACK_OFF_S)
+        memory = replace(memory, failures=0, gave_up=0, failed_at=now - LONGEST_BACK_OFF_S)
     if memory.staging is not None and memory.staging.revision == revision:
         memory = replace(memory, staging=StageMemory(revision, awaited=False))
     return memory
@@ -158,10 +158,15 @@ def _remember_transaction(memory: PodMemory, agent: AgentView, now: float) -> Po
     if transaction is None or transaction.running:
         return memory
     if transaction.outcome is Outcome.COMMITTED and not is_contradicted(agent):
-        return replace(memory, failed_txn="", failures=0) if memory.failed_txn else memory
+        done = replace(memory, failed_txn="", failures=0, gave_up=0)
+        return done if memory.failed_txn else memory
     if transaction.txn == memory.failed_txn:
         return memory
-    return replace(memory, failed_txn=transaction.txn, failed_at=now, failures=memory.failures + 1)
+    ended = replace(memory, failed_txn=transaction.txn, failed_at=now, gave_up=0)
+    if transaction.outcome is Outcome.GAVE_UP:
+        again = f"/{transaction.weights.revision}/" in memory.failed_txn
+        return replace(ended, gave_up=1 + (memory.gave_up if again else 0))
+    return replace(ended, failures=memory.failures + 1)
 
 
 def is_contradicted(agent: AgentView) -> bool:

@@ -1,4 +1,4 @@
-"""Who goes first: pods that serve nobody, then the oldest revision, then by name.
+"""Who goes first: pods that serve nobody, then the oldest revision, then who gave up less, then by name.
 
 Oldest first is what keeps a fleet fair when versions come faster than a rollout takes: no pod is
 passed over for ever.
@@ -12,7 +12,10 @@ from weightrollout.rollout.revisions import find
 
 
 def in_order(pods: Iterable[Pod], revisions: tuple[Revision, ...]) -> tuple[Pod, ...]:
-    return tuple(sorted(pods, key=lambda pod: (pod.in_service, _age(pod, revisions), pod.name)))
+    def key(pod: Pod) -> tuple[bool, int, int, str]:
+        return (pod.in_service, _age(pod, revisions), pod.memory.gave_up, pod.name)
+
+    return tuple(sorted(pods, key=key))
 
 
 def _age(pod: Pod, revisions: tuple[Revision, ...]) -> int:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from weightrollout.api.reasons import HoldGate, HoldReason
+from weightrollout.rollout.backoff import gave_up
 from weightrollout.rollout.classify import PodState
 from weightrollout.rollout.fleet import AgentView
 from weightrollout.rollout.refusal import Refusal
@@ -53,6 +54,8 @@ def progress_of(situation: Situation) -> Progress:
 def stops_the_clock(situation: Situation, hold: Refusal | None) -> bool:
     if situation.halted is not None:
         return False  # a rollback that is late stays late until something moves
+    if _is_held_by_requests(situation, hold):
+        return True
     if hold is None:
         return is_converged(situation)
     if hold.reason == HoldReason.PROVE_FIRST:
@@ -68,6 +71,19 @@ def _is_held_by_strangers(situation: Situation, hold: Refusal) -> bool:
         return False
     updated = {pod.name for pod in situation.pods if pod.state is PodState.UPDATED}
     return updated.isdisjoint(hold.pods)
+
+
+def _is_held_by_requests(situation: Situation, hold: Refusal | None) -> bool:
+    """Pods were put back because their requests ran on, and they rest or are tried again.
+
+    Not where a pod that serves the new weights is out of service: those may well be the reason.
+    """
+    if hold is not None and hold.gate is not HoldGate.TRAFFIC:
+        return False
+    target, swap = situation.goal.target.ref, situation.fleet.spec.swap
+    left = [pod for pod in situation.pods if pod.state is not PodState.UPDATED]
+    served = all(pod.in_service for pod in situation.pods if pod not in left)
+    return served and any(gave_up(pod, target, swap) for pod in left)
 
 
 def _key(situation: Situation) -> str:

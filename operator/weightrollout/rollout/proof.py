@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from weightrollout.api.swap import Outcome
+from weightrollout.rollout.backoff import swap_again_at
 from weightrollout.rollout.classify import Pod, PodState, loaded_by
 from weightrollout.rollout.fleet import AgentView, Doing, Fleet, PodView, Verdict
 from weightrollout.rollout.memory import is_contradicted
@@ -58,7 +59,7 @@ def elect_prover(fleet: Fleet, goal: Goal, ordered: Iterable[Pod]) -> PodView | 
     for pod in pods:
         if _may_prove_unseen(pod, fleet, goal.target.ref.revision):
             return pod.view
-    fit = [pod for pod in pods if _is_fit(pod, goal)]
+    fit = [pod for pod in pods if _is_fit(pod, goal, fleet)]
     for goes_first in (
         *(_is_swapping_for, _is_engaged_for, _has_tried_and_is_out),
         *(_is_free_and_costs_nothing, _has_tried),
@@ -69,6 +70,7 @@ def elect_prover(fleet: Fleet, goal: Goal, ordered: Iterable[Pod]) -> PodView | 
     free = [pod for pod in fit if not pod.engaged]
     if not free:
         return None
+    free = [pod for pod in free if not _rests(pod, fleet, goal)] or free
     staged = (pod for pod in free if pod.agent and pod.agent.holds(goal.target.ref))
     return next(staged, free[0]).view
 
@@ -91,11 +93,18 @@ def _may_prove_unseen(pod: Pod, fleet: Fleet, revision: str) -> bool:
     return since is not None and tried and fleet.now < since + fleet.spec.pod_deadline_seconds
 
 
-def _is_fit(pod: Pod, goal: Goal) -> bool:
+def _rests(pod: Pod, fleet: Fleet, goal: Goal) -> bool:
+    """It was put back because its requests ran on: meanwhile another pod may go first."""
+    again = swap_again_at(pod, goal.target.ref, fleet.spec.swap)
+    return again is not None and fleet.now < again
+
+
+def _is_fit(pod: Pod, goal: Goal, fleet: Fleet) -> bool:
     """Unreachable and incompatible pods, and those whose agent cannot load all of it, never prove: they would say nothing about the weights."""
     if pod.agent is None or pod.state in (PodState.FAILED, PodState.INCOMPATIBLE):
         return False
-    if is_contradicted(pod.agent) or pod.agent.lacks(goal.target.ref):
+    lacks = pod.agent.lacks(goal.target.ref, fleet.spec.swap.pause_mode)
+    if is_contradicted(pod.agent) or lacks:
         return False  # whatever it proves next would not be believed either
     return pod.agent.engine.reachable or pod.engaged or pod.state is PodState.POISONED
 
@@ -138,5 +147,5 @@ def _has_tried(pod: Pod, goal: Goal) -> bool:
     if tried is not None and tried.failure_class is not None:
         return True
     last = pod.finished
-    failed = last is not None and last.outcome is not Outcome.COMMITTED
+    failed = last is not None and last.outcome not in (Outcome.COMMITTED, Outcome.GAVE_UP)
     return failed and last is not None and last.weights.revision == goal.target.ref.revision

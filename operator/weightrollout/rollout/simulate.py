@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
-from weightrollout.api.spec import WeightRolloutSpec
+from weightrollout.api.reasons import HoldReason
+from weightrollout.api.spec import PauseMode, WeightRolloutSpec
 from weightrollout.api.status import MeasurementOutcome, WeightRolloutStatus
-from weightrollout.api.swap import FailureClass
+from weightrollout.api.swap import FailureClass, Outcome
 from weightrollout.rollout.actions import (
     Action,
     Announce,
@@ -198,7 +199,11 @@ class ToyWorld:
                 work = Work(Doing.SWAP, pod.uid, action.weights.revision)
                 if Doing.SWAP not in self.refused and pod.reserved_txn == action.txn:
                     pod.begin_swap(action.txn, action.attempt, action.weights)
-                self._start(work, SWAP_S, lambda: self._swap(pod, action))
+                busy_s = max(0.0, pod.busy_until - self.now)
+                gives_up = action.pause_mode is PauseMode.GIVE_UP and busy_s > action.drain_s
+                fate = Fate(Outcome.GAVE_UP, *_requests_run_on(action)) if gives_up else None
+                drains_s = min(busy_s, action.drain_s)
+                self._start(work, drains_s + SWAP_S, lambda: self._swap(pod, action, fate))
             case PutIn():
                 self._start(Work(Doing.PUT_IN, pod.uid), 0.0, lambda: _put_in(pod, action))
             case Release():
@@ -311,11 +316,11 @@ class ToyWorld:
 
         self.later(action.ttl_s, "reservation ends", expire)
 
-    def _swap(self, pod: ToyPod, action: SwapPod) -> None:
+    def _swap(self, pod: ToyPod, action: SwapPod, fate: Fate | None) -> None:
         if not pod.swapping:
             return
         checkpoint = self.checkpoints[action.weights.uri]
-        pod.end_swap(pod.fates.pop(0) if pod.fates else checkpoint.swap)
+        pod.end_swap(fate or (pod.fates.pop(0) if pod.fates else checkpoint.swap))
 
     def _end(self, pod: ToyPod, action: RestartEngine) -> None:
         pod.engine_up = False
@@ -335,6 +340,11 @@ class ToyWorld:
 
     def _by_uid(self, uid: str) -> ToyPod:
         return next(pod for pod in self.pods if pod.uid == uid)
+
+
+def _requests_run_on(action: SwapPod) -> tuple[FailureClass, str, str]:
+    message = f"2 running and 1 waiting requests after {action.drain_s:g} s"
+    return FailureClass.ENVIRONMENT, HoldReason.REQUESTS_RUNNING, message
 
 
 def _shut_gate(pod: ToyPod) -> None:

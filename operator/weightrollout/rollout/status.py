@@ -205,7 +205,8 @@ def _failures(situation: Situation) -> tuple[Failure, ...]:
 def _failures_of(pod: Pod, fleet: Fleet) -> Iterator[_Found]:
     name, agent, last, memory = pod.name, pod.agent, pod.finished, pod.memory
     staging = memory.staging
-    if last is not None and last.outcome is not Outcome.COMMITTED and last.failure_class:
+    ended_well = last is not None and last.outcome in (Outcome.COMMITTED, Outcome.GAVE_UP)
+    if last is not None and not ended_well and last.failure_class:
         attempts = _attempts(agent, last.weights.digest)
         yield _Found(
             *(memory.failed_at, name, last.failure_class, last.reason, attempts, last.message)

@@ -242,7 +242,7 @@ def _places(sight: Sight, prover: PodView | None) -> frozenset[str]:
     promised = [pod.uid for pod in pods if pod.uid not in holders and _is_promised(pod, target)]
     taken = holders.union(promised)
     free = sorted(
-        (pod for pod in pods if _is_fit(pod, goal) and pod.uid not in taken),
+        (pod for pod in pods if _is_fit(pod, goal, fleet) and pod.uid not in taken),
         key=lambda pod: (
             prover is None or pod.uid != prover.uid,
             not _has_tried(pod, goal),
@@ -277,8 +277,10 @@ def _is_promised(pod: Pod, target: str) -> bool:
     return reserved is not None and f"/{target}/" in reserved
 
 
-def _is_fit(pod: Pod, goal: Goal) -> bool:
-    if pod.agent is None or not pod.agent.engine.reachable or pod.agent.lacks(goal.target.ref):
+def _is_fit(pod: Pod, goal: Goal, fleet: Fleet) -> bool:
+    if pod.agent is None or not pod.agent.engine.reachable:
+        return False
+    if pod.agent.lacks(goal.target.ref, fleet.spec.swap.pause_mode):
         return False
     return pod.state in (PodState.OUTDATED, PodState.JOINING)
 
@@ -290,7 +292,8 @@ def _has_tried(pod: Pod, goal: Goal) -> bool:
 
 
 def _is_doubtful(pod: Pod) -> bool:
-    """It cannot stage, or is out of service with weights it could serve: a poor witness."""
+    """It cannot stage, was put back for its requests, or is out of service with weights it could
+    serve: a poor witness."""
     staging = pod.memory.staging
     failing = staging is not None and staging.failure_class is not None
-    return failing or (pod.out and pod.state is PodState.OUTDATED)
+    return failing or pod.memory.gave_up > 0 or (pod.out and pod.state is PodState.OUTDATED)

@@ -30,6 +30,7 @@ class Fate:
 
 
 COMMITTED = Fate(Outcome.COMMITTED)
+NOT_PAUSED = (Outcome.UNTOUCHED, Outcome.GAVE_UP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class ToyPod:
     terminating: bool = False
     incompatible_reason: str = ""
     fates: list[Fate] = field(default_factory=list)  # of the next swaps, whatever the weights
+    busy_until: float = 0.0  # its requests run on until then
     # engine
     instance: int = 1
     engine_up: bool = True
@@ -150,7 +152,7 @@ class ToyPod:
             fate.failure_class,
             fate.reason,
             fate.message,
-            pause_millis=0.0 if outcome is Outcome.UNTOUCHED else 100.0,
+            pause_millis=0.0 if outcome in NOT_PAUSED else 100.0,
         )
         self._count(running.weights.digest or "", fate, outcome)
         match outcome:
@@ -161,7 +163,7 @@ class ToyPod:
                 self.restart()
             case Outcome.POISONED:
                 self.poisoned = True
-            case Outcome.UNTOUCHED | Outcome.UNDONE:
+            case Outcome.UNTOUCHED | Outcome.GAVE_UP | Outcome.UNDONE:
                 pass
 
     def restart(self) -> None:
@@ -174,7 +176,7 @@ class ToyPod:
         self.last_good = None
 
     def _count(self, digest: str, fate: Fate, outcome: Outcome) -> None:
-        if outcome is Outcome.UNTOUCHED:
+        if outcome in NOT_PAUSED:
             return
         before = self.attempts.get(digest, AttemptsView(0)).attempts
         failed = AttemptsView(before + 1, fate.failure_class, fate.reason, fate.message)

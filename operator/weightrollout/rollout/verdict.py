@@ -9,6 +9,7 @@ from weightrollout.api.quantity import limit
 from weightrollout.api.reasons import RejectReason
 from weightrollout.api.swap import FailureClass, Outcome
 from weightrollout.rollout.actions import RecordRevision
+from weightrollout.rollout.backoff import gave_up
 from weightrollout.rollout.classify import Pod, PodState, never_ran, refused_at_reserve
 from weightrollout.rollout.fleet import Ref, Retry, Revision, Verdict
 from weightrollout.rollout.memory import RETRIED
@@ -82,13 +83,20 @@ def is_settled(situation: Situation) -> bool:
 
 def gives_way(situation: Situation) -> bool:
     """With AfterComplete: what is left of the rollout under way, nobody can move. A pod whose agent is
-    silent must not keep the newest version from all others, nor those that keep the budget and that
-    only the newest version may bring back."""
+    silent, or whose requests run on, must not keep the newest version from all others, nor those that
+    keep the budget and that only the newest version may bring back."""
     movable = (PodState.OUTDATED, PodState.JOINING, PodState.POISONED)
     waits = situation.canary.verdict.hold is not None  # for a person, a time, a measurement
     if waits or any(pod.engaged for pod in situation.pods):
         return False
-    left = [pod for pod in situation.pods if pod.state in movable and not never_ran(pod)]
+    target, swap = situation.goal.target.ref, situation.fleet.spec.swap
+    left = [
+        pod
+        for pod in situation.pods
+        if pod.state in movable
+        and not never_ran(pod)
+        and not (pod.state is PodState.OUTDATED and gave_up(pod, target, swap))
+    ]
     if any(pod.out for pod in left) or (left and not _is_budget_lost(situation)):
         return False
     return not is_converged(situation)

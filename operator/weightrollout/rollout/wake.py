@@ -35,7 +35,8 @@ def _times_of(pod: Pod, situation: Situation) -> Iterator[float]:
     want = wanted_by(pod, situation)
     target = situation.goal.target.ref
     for ref in {target.revision: target, **({want.revision: want} if want else {})}.values():
-        for again in (swap_again_at(pod, ref), stage_again_at(pod, ref)):
+        swap = situation.fleet.spec.swap
+        for again in (swap_again_at(pod, ref, swap), stage_again_at(pod, ref)):
             if again is not None:
                 yield again
     again = restart_again_at(pod)

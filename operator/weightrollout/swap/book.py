@@ -133,7 +133,7 @@ def ended(book: Book, state: SwapState, transaction: Transaction) -> Book:
             # An engine that only said so, and answers as itself again, must not pass for untouched.
             mine = state.instance if state.maybe_touched else book.touched
             return replace(book, serving=None, touched=mine)
-        case Outcome.UNTOUCHED:
+        case Outcome.UNTOUCHED | Outcome.GAVE_UP:
             return book
         case None:
             raise AssertionError("a transaction ends with an outcome")

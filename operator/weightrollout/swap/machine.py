@@ -171,6 +171,8 @@ def _apply(state: SwapState, move: Move, case: Case, time: Time) -> SwapState:
             return _undo(state)
         case Move.END_UNTOUCHED:
             return _end(state, Outcome.UNTOUCHED)
+        case Move.END_GAVE_UP:
+            return _end(state, Outcome.GAVE_UP)
         case Move.END_RESTARTED:
             return _end_restarted(state)
         case _:
@@ -295,11 +297,12 @@ def _fallback(state: SwapState) -> Source:
 
 
 def _blind(state: SwapState, message: str, time: Time) -> SwapState:
+    lost = Failure(FailureClass.POD, "EngineUnreachable", message)
     if not state.pause_sent:
-        return _end(state, Outcome.UNTOUCHED)
+        busy = state.looking is Answer.BUSY  # its requests are gone with it
+        return _end(_blame(state, lost) if busy else state, Outcome.UNTOUCHED)
     if time is not Time.OVER:
         return state
-    lost = Failure(FailureClass.POD, "EngineUnreachable", message)
     # It may be paused and nobody can say what it holds: out, until a restart.
     return _end(_blame(state, lost), Outcome.POISONED)
 

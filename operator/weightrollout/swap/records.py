@@ -128,6 +128,7 @@ class Answer(StrEnum):
     REFUSED = "Refused"  # it was not executed
     UNKNOWN = "Unknown"  # it may have been executed, or still be running
     WRONG = "Wrong"  # a check was made and says no
+    BUSY = "Busy"  # Drain: requests still run, and pauseMode GiveUp leaves them alone
     UNLABELLED = (
         "Unlabelled"  # Finish: the weights are final, and the engine could not set the version
     )

@@ -10,6 +10,8 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from typing import Final, assert_never
 
+from weightrollout.api.reasons import HoldReason
+from weightrollout.api.spec import PauseMode
 from weightrollout.api.swap import FailureClass
 from weightrollout.clock import Clock
 from weightrollout.engine.errors import (
@@ -198,7 +200,7 @@ class SwapRun:
             case Step.PREPARED:
                 await self._prepared(state, limit_s)
             case Step.DRAIN:
-                await self._drain(min(request.drain_s, limit_s))
+                await self._drain(min(request.drain_s, limit_s), request.pause_mode)
             case Step.PAUSE:
                 self._watch.pause_begins()
                 undoing = state.holds is not Holds.OLD
@@ -256,13 +258,23 @@ class SwapRun:
         if info.instance != state.instance:
             raise EngineStateUnknown("EngineRestarted", f"{info.instance} is another process")
 
-    async def _drain(self, drain_s: float) -> None:
-        """Watch until nothing runs or waits; what is left then is paused with the rest."""
+    async def _drain(self, drain_s: float, mode: PauseMode) -> None:
+        """Watch until nothing runs or waits; what is left then is paused with the rest.
+
+        With GiveUp nothing is paused before it was seen to be idle. Raises BackendError (Busy).
+        """
         until = self._hands.clock.monotonic() + drain_s
-        while (left := until - self._hands.clock.monotonic()) > 0:
+        while True:
+            left = until - self._hands.clock.monotonic()
+            if left <= 0 and mode is not PauseMode.GIVE_UP:
+                return
             load = await self._hands.inference.load(deadline_s=self._hands.patience.read_back_s)
             if load.idle:
                 return
+            if left <= 0:
+                message = f"{load.running} running and {load.waiting} waiting requests after {drain_s:g} s"
+                failure = Failure(FailureClass.ENVIRONMENT, HoldReason.REQUESTS_RUNNING, message)
+                raise BackendError(Answer.BUSY, failure)
             await asyncio.sleep(min(DRAIN_POLL_S, left))
 
     async def _ask(self, state: SwapState) -> None:
@@ -309,7 +321,8 @@ class SwapRun:
 
 def _log(state: SwapState, event: Event) -> None:
     """What went wrong is for people at once, the rest for whoever asks for it."""
-    level = logging.WARNING if isinstance(event, Failed) else logging.DEBUG
+    wrong = isinstance(event, Failed) and event.answer is not Answer.BUSY
+    level = logging.WARNING if wrong else logging.DEBUG
     log.log(level, "swap %s: %s, holds %s: %s", state.txn, state.step, state.holds, event)
 
 

@@ -36,6 +36,7 @@ class Move(StrEnum):
     RESEND = "Resend"  # a whole cycle: target once more, then last good, then Poisoned
     UNDO = "Undo"  # pause, last good; Poisoned where there is none
     END_UNTOUCHED = "EndUntouched"
+    END_GAVE_UP = "EndGaveUp"
     END_RESTARTED = "EndRestarted"
 
 
@@ -80,6 +81,7 @@ _ANY: Final = set(Answer)
 _OK: Final = {Answer.OK}
 _FAILED: Final = _ANY - _OK
 _WRONG: Final = {Answer.WRONG}
+_BUSY: Final = {Answer.BUSY}
 _RUNNING: Final = {Sight.RUNNING}
 _PAUSED: Final = {Sight.PAUSED}
 _UNLABELLED: Final = _RUNNING | _PAUSED
@@ -99,9 +101,14 @@ ROWS: Final = (
     ),
     # -- nothing has changed yet ----------------------------------------------------------
     _row(
-        (_OLD, _PREPARE | {Step.DRAIN}, _FAILED, _UNLABELLED),
+        (_OLD, _PREPARE | {Step.DRAIN}, _FAILED - _BUSY, _UNLABELLED),
         Move.END_UNTOUCHED,
         "we have not paused; if it is paused, someone else did it and it is not ours to resume",
+    ),
+    _row(
+        (_OLD, {Step.DRAIN}, _BUSY, _UNLABELLED),
+        Move.END_GAVE_UP,
+        "we have not paused, and what runs was promised to go on: later, perhaps another pod first",
     ),
     _row((_OLD, {Step.PAUSE}, _OK, _PAUSED), Move.GO_ON, "paused, and confirmed"),
     _row(

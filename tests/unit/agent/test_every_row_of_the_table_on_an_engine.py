@@ -12,11 +12,12 @@ from weightrollout.api.swap import SwapPhase
 from weightrollout.swap import machine
 from weightrollout.swap.records import Answer, Holds, Step
 from weightrollout.swap.table import DRAFT_STEPS, ROWS, Case, Row, Sight, row_for
+from weightrollout.wire.agent import agent_pb2 as pb
 
 pytestmark = [pytest.mark.slow, pytest.mark.faults]
 
 OLD, GONE, WHOLE = Holds
-OK, REFUSED, UNKNOWN, WRONG, UNLABELLED = Answer
+OK, REFUSED, UNKNOWN, WRONG, BUSY, UNLABELLED = Answer
 RUNNING, PAUSED = Sight.RUNNING, Sight.PAUSED
 #: The prompt is answered, and not with what is expected.
 NO_WORDS: Final = fault("completions", "ok_nothing")
@@ -31,6 +32,7 @@ class Script:
     reason: str
     faults: tuple[dict[str, Any], ...] = ()
     since: SwapPhase | None = None  # the faults come in this phase; None: before the swap
+    held: bool = False  # a client's stream runs on, and pauseMode is GiveUp
 
     def __str__(self) -> str:
         case = self.case
@@ -49,6 +51,7 @@ SCRIPTS: Final = (
         *("Untouched", "PrepareFailed"),
         (fault("InitWeightTransferEngine", "error"),),
     ),
+    Script(Case(OLD, Step.DRAIN, BUSY, RUNNING), "GaveUp", "RequestsRunning", held=True),
     Script(Case(OLD, Step.PAUSE, OK, PAUSED), "Committed", ""),
     Script(
         Case(OLD, Step.PAUSE, UNKNOWN, PAUSED),
@@ -223,7 +226,10 @@ async def test_row(ground: Misbehaving, seen: list[Case], script: Script) -> Non
 async def row(ground: Misbehaving, seen: list[Case], script: Script) -> None:
     await ground.settle()
     seen.clear()
-    if script.since is None:
+    if script.held:
+        async with ground.stream("once upon a time"):
+            end = await ground.swap_under(pause_mode=pb.PAUSE_MODE_GIVE_UP)
+    elif script.since is None:
         end = await ground.swap_under(*script.faults)
     else:
         end = await ground.swap_under_from(script.since, *script.faults)

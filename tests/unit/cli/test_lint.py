@@ -121,6 +121,7 @@ def test_a_deadline_is_held_against_the_drain_that_the_profile_chooses() -> None
     ("addition", "reason"),
     [
         ("  swap: {clearCache: false}\n", "CacheKept"),
+        ("  swap: {pauseMode: GiveUp, takeOut: None}\n", "NeverIdle"),
         ("  strategy: {proveFirst: false}\n", "NotProvenFirst"),
         ("  staging: {keepLastGood: false}\n", "NoInstantUndo"),
         ("  mode: Paused\n", "NotRunning"),

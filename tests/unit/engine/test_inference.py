@@ -79,6 +79,43 @@ async def test_page_without_the_metric_is_refused_by_name() -> None:
             await adapter.load(deadline_s=CALL_S)
 
 
+def gauges(running: str, waiting: str) -> str:
+    return f"vllm:num_requests_running {running}\nvllm:num_requests_waiting {waiting}\n"
+
+
+@pytest.mark.parametrize(("running", "waiting"), [("1.0", "0.0"), ("0.0", "1.0"), ("2e+00", "0")])
+async def test_engine_is_idle_only_when_nothing_runs_and_nothing_waits(
+    running: str, waiting: str
+) -> None:
+    async with engine(metrics=gauges(running, waiting)) as adapter:
+        assert not (await adapter.load(deadline_s=CALL_S)).idle
+    async with engine(metrics=gauges("0.0", "0")) as adapter:
+        assert (await adapter.load(deadline_s=CALL_S)).idle
+
+
+@pytest.mark.parametrize("said", ["NaN", "+Inf", "-Inf", "-1.0", "0.4", "none", "0.0.0"])
+@pytest.mark.parametrize("name", ["vllm:num_requests_running", "vllm:num_requests_waiting"])
+async def test_gauge_that_counts_nothing_is_never_taken_for_empty(name: str, said: str) -> None:
+    page = gauges("0.0", "0.0").replace(f"{name} 0.0", f"{name} {said}")
+    async with engine(metrics=page) as adapter:
+        with pytest.raises(EngineRefused, match=f"MetricUnreadable.*{name}"):
+            await adapter.load(deadline_s=CALL_S)
+
+
+async def test_page_that_says_nothing_of_waiting_requests_is_not_taken_for_empty() -> None:
+    page = gauges("0.0", "0.0").partition("vllm:num_requests_waiting")[0]
+    async with engine(metrics=page) as adapter:
+        with pytest.raises(EngineRefused, match=r"MetricMissing.*vllm:num_requests_waiting"):
+            await adapter.load(deadline_s=CALL_S)
+
+
+async def test_gauges_that_cancel_out_are_not_taken_for_empty() -> None:
+    page = 'vllm:num_requests_running{engine="1"} -1.0\n' + gauges("1.0", "0.0")
+    async with engine(metrics=page) as adapter:
+        with pytest.raises(EngineRefused, match="MetricUnreadable"):
+            await adapter.load(deadline_s=CALL_S)
+
+
 async def test_completion_is_its_text() -> None:
     async with engine(reply=choice("4 four", "length")) as adapter:
         assert await adapter.complete("2+2=", max_tokens=4, deadline_s=CALL_S) == "4 four"

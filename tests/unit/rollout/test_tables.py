@@ -214,7 +214,7 @@ def test_gates_are_asked_in_this_order() -> None:
 def test_hold_reports_the_gates_in_this_order() -> None:
     order = [
         *("Spec", "Verdict", "Mode", "Step", "Pods", "Environment", "BackOff", "Leaving"),
-        *("Budget", "Soak", "Proof", "Staging", "Ready", "Failed", "Agent"),
+        *("Budget", "Soak", "Traffic", "Proof", "Staging", "Ready", "Failed", "Agent"),
     ]
     assert list(HoldGate) == order
     refusals = tuple(Refusal(HoldGate(gate), gate, "") for gate in reversed(order))
@@ -250,8 +250,8 @@ def test_swaps_back_off_to_five_minutes(failures: int, attempts: int, seconds: f
     one = _classified(pod(agent(attempts=tried)))
     txn = f"cr/{B.revision}/pod-0/1"
     memory = replace(one.memory, failed_txn=txn, failed_at=100.0, failures=failures)
-    assert swap_again_at(replace(one, memory=memory), B) == 100 + seconds
-    assert swap_again_at(replace(one, memory=memory), A) is None
+    assert swap_again_at(replace(one, memory=memory), B, Swap()) == 100 + seconds
+    assert swap_again_at(replace(one, memory=memory), A, Swap()) is None
 
 
 @pytest.mark.parametrize(("failures", "seconds"), [(1, 5), (2, 10), (4, 40), (5, 60), (99, 60)])

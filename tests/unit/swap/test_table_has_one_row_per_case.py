@@ -29,6 +29,8 @@ def answers(step: Step) -> Iterator[Answer]:
     yield from (Answer.REFUSED, Answer.UNKNOWN)
     if step in CHECKS:
         yield Answer.WRONG
+    if step is Step.DRAIN:
+        yield Answer.BUSY
     if step is Step.FINISH:
         yield Answer.UNLABELLED
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from weightrollout.api.quantity import limit
-from weightrollout.api.spec import Mode, TakeOut, WeightRolloutSpec
+from weightrollout.api.spec import Mode, PauseMode, TakeOut, WeightRolloutSpec
 from weightrollout.cli.lint.places import Place
 
 
@@ -44,6 +44,13 @@ def warnings_of(spec: WeightRolloutSpec, pods: int | None) -> Iterator[Warning]:
                 (*strategy, "maxUnavailable"),
                 f"all {pods} pods may be out of service at once: lower spec.strategy.maxUnavailable",
             )
+    if spec.swap.pause_mode is PauseMode.GIVE_UP and spec.swap.take_out is TakeOut.NONE:
+        yield Warning(
+            "NeverIdle",
+            ("spec", "swap", "pauseMode"),
+            "pauseMode GiveUp with takeOut None: requests keep coming, and a pod is swapped only in a"
+            " moment without any: set spec.swap.takeOut: Endpoint",
+        )
     if not spec.swap.clear_cache:
         yield Warning(
             "CacheKept",

@@ -69,3 +69,5 @@ def _pause_mode(mode: PauseMode) -> "pb.PauseMode.ValueType":
             return pb.PAUSE_MODE_KEEP
         case PauseMode.ABORT:
             return pb.PAUSE_MODE_ABORT
+        case PauseMode.GIVE_UP:
+            return pb.PAUSE_MODE_GIVE_UP

@@ -78,12 +78,16 @@ class _PauseModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_PauseMode.V
     PAUSE_MODE_UNSPECIFIED: _PauseMode.ValueType  # 0
     PAUSE_MODE_KEEP: _PauseMode.ValueType  # 1
     PAUSE_MODE_ABORT: _PauseMode.ValueType  # 2
+    PAUSE_MODE_GIVE_UP: _PauseMode.ValueType  # 3
+    """needs the capability GiveUp; the outcome is then GaveUp where requests ran on"""
 
 class PauseMode(_PauseMode, metaclass=_PauseModeEnumTypeWrapper): ...
 
 PAUSE_MODE_UNSPECIFIED: PauseMode.ValueType  # 0
 PAUSE_MODE_KEEP: PauseMode.ValueType  # 1
 PAUSE_MODE_ABORT: PauseMode.ValueType  # 2
+PAUSE_MODE_GIVE_UP: PauseMode.ValueType  # 3
+"""needs the capability GiveUp; the outcome is then GaveUp where requests ran on"""
 Global___PauseMode: _TypeAlias = PauseMode  # noqa: Y015
 
 @_typing.final
@@ -706,7 +710,7 @@ class Transaction(_message.Message):
     outcome: _builtins.str
     """weightrollout.api.swap.Outcome; empty while it runs"""
     failure_class: _builtins.str
-    """Weights | Pod | Environment; empty unless it failed"""
+    """Weights | Pod | Environment, which GaveUp says as well; empty after Committed"""
     reason: _builtins.str
     message: _builtins.str
     pause_millis: _builtins.float
