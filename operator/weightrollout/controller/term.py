@@ -12,6 +12,7 @@ from weightrollout.controller.queue import WorkQueue
 from weightrollout.controller.world import Cluster
 from weightrollout.kube.configmaps import StableRecord
 from weightrollout.kube.errors import KubeError
+from weightrollout.kube.pdbs import PdbRecord
 from weightrollout.kube.picture import Key
 from weightrollout.kube.pods import Pod
 from weightrollout.kube.revisions import RevisionRecord
@@ -36,6 +37,7 @@ class Term:
             cluster.strays.subscribe(self._stray_changed),
             cluster.revisions.subscribe(lambda before, after: self._fleet_changed(before or after)),
             cluster.stables.subscribe(lambda before, after: self._fleet_changed(before or after)),
+            cluster.pdbs.subscribe(self._pdb_changed),
         ]
         self.wake_all()
 
@@ -106,6 +108,13 @@ class Term:
                 self._queue.wake(Key(pod.namespace, ORPHANS))
         if before is not None and after is None:
             self._cluster.access.forget(before.callee)
+
+    def _pdb_changed(self, before: PdbRecord | None, after: PdbRecord | None) -> None:
+        """It names no rollout, so all of its namespace look; all there are, when it may be read now."""
+        namespaces = {pdb.namespace for pdb in (before, after) if pdb is not None}
+        for key in self._cluster.rollouts.known():
+            if not namespaces or key.namespace in namespaces:
+                self._queue.wake(key)
 
     def _fleet_changed(self, record: RevisionRecord | StableRecord | None) -> None:
         if record is None:

@@ -11,6 +11,7 @@ SWAP_FIRST_S: Final = 5.0
 SWAP_LONGEST_S: Final = LONGEST_BACK_OFF_S
 STAGE_FIRST_S: Final = 5.0
 STAGE_LONGEST_S: Final = 60.0
+EVICT_S: Final = 30.0  # an eviction that was refused: a budget or a right comes back slowly
 CALL_S: Final = 5.0  # an API or agent call of ours that failed: short, it changed nothing
 
 
@@ -45,9 +46,13 @@ def call_failure(fleet: Fleet, doing: Doing, pod_uid: str = "") -> ActionFailure
     """The newest failure of this call, while it is too young to be repeated."""
     for failure in fleet.failures:
         same = failure.doing is doing and failure.pod_uid == pod_uid
-        if same and fleet.now < failure.at + CALL_S:
+        if same and fleet.now < call_again_at(failure):
             return failure
     return None
+
+
+def call_again_at(failure: ActionFailure) -> float:
+    return failure.at + (EVICT_S if failure.doing is Doing.EVICT else CALL_S)
 
 
 def is_environment(failure_class: FailureClass | None) -> bool:
