@@ -12,11 +12,18 @@ class ToyBudget:
     name: str
     min_available: int | None = None  # None: `max_unavailable` counts
     max_unavailable: int = 1
-    selector: tuple[Requirement, ...] = ()
+    selector: tuple[Requirement, ...] | None = ()
     observed: bool = False
 
     def __post_init__(self) -> None:
         self.view = DisruptionBudget(self.name, self.selector, self.observed)
+
+    @staticmethod
+    def seen(budget: DisruptionBudget, pods: Iterable[ToyPod]) -> "ToyBudget":
+        """As a real one stands now: pods of others that it selects stay as they are."""
+        mine = sum(budget.selects(pod.labels) for pod in pods)
+        others = max(0, budget.expected - mine)
+        return ToyBudget(budget.name, max(0, budget.desired - others), selector=budget.selector)
 
     def change(self, *, min_available: int | None = None, max_unavailable: int = 1) -> None:
         self.min_available, self.max_unavailable = min_available, max_unavailable
