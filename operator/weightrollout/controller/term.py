@@ -110,11 +110,16 @@ class Term:
             self._cluster.access.forget(before.callee)
 
     def _pdb_changed(self, before: PdbRecord | None, after: PdbRecord | None) -> None:
-        """It names no rollout, so all of its namespace look; all there are, when it may be read now."""
-        namespaces = {pdb.namespace for pdb in (before, after) if pdb is not None}
-        for key in self._cluster.rollouts.known():
-            if not namespaces or key.namespace in namespaces:
-                self._queue.wake(key)
+        """Those look whose pods it selects, or selected; all there are, when it may be read now."""
+        pdbs = [pdb for pdb in (before, after) if pdb is not None]
+        if not pdbs:
+            self.wake_all()
+        elif len(pdbs) == 1 or pdbs[0].budget != pdbs[1].budget:
+            pods = self._cluster.pods.on_shelf(pdbs[0].namespace).values()
+            budgets = {pdb.budget for pdb in pdbs}
+            touched = (pod for pod in pods if any(each.selects(pod.labels) for each in budgets))
+            for rollout in {pod.rollout for pod in touched}:
+                self._queue.wake(Key(pdbs[0].namespace, rollout))
 
     def _fleet_changed(self, record: RevisionRecord | StableRecord | None) -> None:
         if record is None:

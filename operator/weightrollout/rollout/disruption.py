@@ -19,7 +19,7 @@ from typing import Final
 from weightrollout.api.disruption import DisruptionBudget
 from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.api.spec import TakeOut, WeightRolloutSpec
-from weightrollout.rollout.classify import Pod, restart_pending
+from weightrollout.rollout.classify import Pod, PodState, restart_pending
 from weightrollout.rollout.fleet import Doing, Fleet, Ref
 from weightrollout.rollout.refusal import Refusal
 
@@ -73,9 +73,10 @@ def _with_taken(share: Share, name: str) -> Share:
 def disruptions_of(fleet: Fleet, pods: Iterable[Pod]) -> Disruptions:
     if fleet.spec.strategy.ignore_pdb:
         return NONE_KNOWN
-    if fleet.disruption_budgets_denied or not fleet.disruption_budgets:
-        return Disruptions(denied=fleet.disruption_budgets_denied)
     known = tuple(pods)
+    asks = any(pod.in_service and pod.state is not PodState.UPDATED for pod in known)
+    if not asks or fleet.disruption_budgets_denied or not fleet.disruption_budgets:
+        return Disruptions(denied=fleet.disruption_budgets_denied)
     leaving = frozenset(pod.name for pod in known if _is_leaving(pod, fleet))
     ready_since = {pod.name: pod.memory.ready_since for pod in known}
     shares = (
