@@ -228,7 +228,14 @@ class GuardedChaos(Chaos):
             self._guard()
         for pod in self.world.pods:
             pod.hangs = self.dice.random() < 0.1
-            pod.labels = {"app": self.dice.choice(["chat", "chat", "other"])}
+            if not pod.labels:  # born just now
+                pod.labels = {"app": self.dice.choice(["chat", "chat", "other"])}
+
+    def _remove(self, uid: str) -> None:
+        """No pod ends faster than it is counted."""
+        super()._remove(uid)
+        for budget in self.world.budgets:
+            budget.view = budget.counted(self.world.pods)
 
     def _guard(self) -> None:
         selectors = ((), (Requirement("app", "In", frozenset({"chat"})),))
@@ -245,6 +252,8 @@ class GuardedChaos(Chaos):
     def heal(self) -> None:
         """One disruption at a time is allowed: that must be enough."""
         super().heal()
+        for pod in [pod for pod in self.world.pods if pod.terminating]:
+            self._remove(pod.uid)  # one that never ends is missed for ever
         for pod in self.world.pods:
             pod.hangs = False
         self.world.budgets = [ToyBudget("pdb-0", max_unavailable=1)]
