@@ -446,7 +446,7 @@ MUTANTS: Final = (
     Mutant(
         "a swap of ours is not missed",
         1,
-        "a pod that leaves because of us counts against PodDisruptionBudgets before their controller knows",
+        "a pod that leaves counts against PodDisruptionBudgets before their controller knows",
         "rollout/disruption.py",
         "return self.budget.allowed - len(self.leaving) - self.uncounted",
         "return self.budget.allowed - self.uncounted",

@@ -88,7 +88,7 @@ class Watcher:
             return
         endpoint = fleet.spec.swap.take_out is TakeOut.ENDPOINT
         there = {toy.uid for toy in self.world.pods if toy.ready and not toy.terminating}
-        there -= {uid for uid in there if endpoint and self._is_leaving(fleet, uid)}
+        there -= {uid for uid in there if self._is_leaving(fleet, uid)}
         for action in plan.actions:
             if not isinstance(action, Reserve | RestartEngine) or action.pod_uid not in there:
                 continue
@@ -107,7 +107,10 @@ class Watcher:
     def _is_leaving(self, fleet: Fleet, uid: str) -> bool:
         toy = self._toy(uid)
         ours = any(work.pod_uid == uid and work.doing in OURS for work in fleet.work)
-        return ours or (toy.fault is None and (toy.reserved_txn is not None or toy.swapping))
+        if ours or toy.fault is not None:
+            return ours
+        promised = toy.reserved_txn is not None or toy.swapping
+        return promised or not toy.agent_ready(fleet.published)
 
     # A pod that answers anybody is never removed, nor two at a time, nor any without leave.
     def _evictions(self, fleet: Fleet, plan: Plan) -> None:

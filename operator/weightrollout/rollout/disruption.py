@@ -4,7 +4,7 @@ Whoever leaves its endpoints is a pod less, as if it had been evicted, so it is 
 PodDisruptionBudget that selects the pod must have a disruption left.
 
     left = disruptionsAllowed
-         - pods that are leaving because of us and are Ready still      its controller cannot know of them
+         - pods that are leaving and are Ready still                    its controller cannot know of them
          - pods that are not Ready and that it counts as healthy        its controller is behind our watch
 
 So a swap of ours is counted once, before and after its controller has seen it. The last line is exact where
@@ -34,7 +34,7 @@ class Share:
 
     budget: DisruptionBudget
     selected: frozenset[str]
-    leaving: tuple[str, ...]  # because of us, and Ready still
+    leaving: tuple[str, ...]  # and Ready still
     unready: tuple[str, ...]
     uncounted: int  # of the unready
     behind: bool  # more pods are Ready again than it counts, only just
@@ -111,6 +111,8 @@ def _share(
 def _is_leaving(pod: Pod, fleet: Fleet) -> bool:
     if not pod.view.ready:
         return False
+    if pod.agent is not None and not pod.agent.ready:
+        return True  # its next probes fail, also where that is none of our doing
     if pod.work.keys() & {Doing.TAKE_OUT, Doing.RESTART_ENGINE}:
         return True
     silent_in_mid_swap = pod.agent is None and pod.memory.engaged_for != ""
