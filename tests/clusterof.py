@@ -6,6 +6,7 @@ from weightrollout.controller.world import Cluster
 from weightrollout.kube.client import Client
 from weightrollout.kube.configmaps import stable_source
 from weightrollout.kube.events import Events
+from weightrollout.kube.pdbs import pdb_source
 from weightrollout.kube.pods import MEMBERS, STRAYS, pod_source
 from weightrollout.kube.podwrites import PodWriter
 from weightrollout.kube.revisions import revision_source
@@ -26,6 +27,7 @@ def complete_cluster(client: Client) -> Cluster:
         strays=Store(client, pod_source(client, "strays", STRAYS)),
         revisions=Store(client, revision_source(client)),
         stables=Store(client, stable_source(client)),
+        pdbs=Store(client, pdb_source(client)),
         pod_writer=PodWriter(client, clock),
         events=Events(client, clock, "test", lambda reason: None),
         access=AgentAccess(),

@@ -79,10 +79,26 @@ def test_operator_is_given_what_rights_yaml_lists_and_nothing_else(name: str) ->
     ]
 
     expected = list(rbac.OF_ALL if name == "everywhere" else rbac.OF_ONE_NAMESPACE)
+    if name == "everything":
+        expected[0] = (*rbac.WHERE_IT_WORKS, *rbac.EVICTING, *rbac.OWN)
     if name == "roles-only":
         expected.pop()
     by_kind = sorted(operators, key=lambda each: str(each["kind"]), reverse=True)
     assert [tuple(each["rules"]) for each in by_kind] == expected
+
+
+@every_set
+def test_nobody_may_delete_a_pod_and_evict_one_only_where_the_values_say_so(name: str) -> None:
+    rules = [
+        rule
+        for each in rendered(SETS[name])
+        if each["kind"] in ("Role", "ClusterRole")
+        for rule in each["rules"]
+    ]
+
+    assert not [rule for rule in rules if "pods" in rule["resources"] and "delete" in rule["verbs"]]
+    evicting = [rule for rule in rules if "pods/eviction" in rule["resources"]]
+    assert bool(evicting) == (name == "everything")
 
 
 @every_set
@@ -102,7 +118,7 @@ def test_nobody_is_given_a_wildcard(name: str) -> None:
 def test_what_the_rights_name_is_the_operators_own() -> None:
     named = {
         rule["resources"][0]: rule["resourceNames"]
-        for rule in (*rbac.WHERE_IT_WORKS, *rbac.OWN, *rbac.CLUSTER_WIDE)
+        for rule in (*rbac.WHERE_IT_WORKS, *rbac.EVICTING, *rbac.OWN, *rbac.CLUSTER_WIDE)
         if "resourceNames" in rule
     }
 
@@ -282,7 +298,12 @@ def test_page_on_installing_has_the_rights_and_their_reasons() -> None:
 
 def rights_table() -> str:
     lines = ["| Where | What | Verb | What for |", "| --- | --- | --- | --- |"]
-    places = {"namespaced": "where it works", "own": "its own namespace", "clusterWide": "cluster"}
+    places = {
+        "namespaced": "where it works",
+        "evicting": "where it works, with `rbac.evictPods`",
+        "own": "its own namespace",
+        "clusterWide": "cluster",
+    }
     for scope, where in places.items():
         for rule in rbac.rights(scope):
             (resource,) = rule["resources"]

@@ -13,7 +13,7 @@ RIGHTS_FILE: Final = (
 
 
 def rights(scope: str) -> list[Json]:
-    """`namespaced`, `own` or `clusterWide`, as the chart has them: `verbs` are a mapping from each verb to its reason."""
+    """`namespaced`, `evicting`, `own` or `clusterWide`, as the chart has them: `verbs` are a mapping from each verb to its reason."""
     found: list[Json] = yaml.safe_load(RIGHTS_FILE.read_text(encoding="utf-8"))[scope]
     return found
 
@@ -23,6 +23,7 @@ def _rules(scope: str) -> tuple[Json, ...]:
 
 
 WHERE_IT_WORKS: Final = _rules("namespaced")
+EVICTING: Final = _rules("evicting")  # where it works, with rbac.evictPods
 OWN: Final = _rules("own")
 CLUSTER_WIDE: Final = _rules("clusterWide")
 #: Of a Role in the operator's namespace, and of a ClusterRole beside it, by the chart's value `scope`.

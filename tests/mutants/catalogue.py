@@ -18,6 +18,9 @@ class Mutant:
 _TABLES: Final = "unit/rollout/test_tables.py::"
 _STORY: Final = "unit/rollout/test_stories.py::test_story_ends_well_in_any_order"
 _CANARY: Final = "unit/rollout/test_canary_stories.py::test_canary_ends_well_in_any_order"
+_DISRUPTION: Final = (
+    "unit/rollout/test_disruption_stories.py::test_disruption_ends_well_in_any_order"
+)
 _MATRIX: Final = "property/test_kill_matrix.py::"
 _ONE_KILL: Final = (
     f"{_MATRIX}test_invariant_6_one_kill_or_lost_call_at_any_boundary_ends_in_the_right_weights"
@@ -458,6 +461,24 @@ MUTANTS: Final = (
         "measurement.number != entry.taken + 1",
         "measurement.number > entry.taken + 1",
         ("property/test_analysis.py", "unit/rollout/test_analysis.py"),
+    ),
+    Mutant(
+        "a swap of ours is not missed",
+        1,
+        "a pod that leaves counts against PodDisruptionBudgets before their controller knows",
+        "rollout/disruption.py",
+        "return self.budget.allowed - len(self.leaving) - self.uncounted",
+        "return self.budget.allowed - self.uncounted",
+        (f"{_DISRUPTION}[one_at_a_time_gets_through-0]",),
+    ),
+    Mutant(
+        "a controller behind is believed",
+        1,
+        "an unready pod that a PodDisruptionBudget still counts as healthy is missed all the same",
+        "rollout/disruption.py",
+        "return self.budget.allowed - len(self.leaving) - self.uncounted",
+        "return self.budget.allowed - len(self.leaving)",
+        ("unit/rollout/test_disruption.py::test_swap_of_ours_is_counted_once",),
     ),
     Mutant(
         "reserved for ever",

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from weightrollout.api.quantity import limit
 from weightrollout.api.spec import Mode, TakeOut
 from weightrollout.rollout.actions import (
+    EvictPod,
     Plan,
     PruneRevision,
     Reserve,
@@ -19,6 +20,7 @@ from weightrollout.rollout.actions import (
 )
 from weightrollout.rollout.fleet import AgentFault, AgentView, Doing, Fleet, Ref, Verdict
 from weightrollout.rollout.simulate import ToyWorld
+from weightrollout.rollout.toybudget import ToyBudget
 from weightrollout.rollout.toypod import ToyPod
 
 OURS = {Doing.RESERVE, Doing.TAKE_OUT, Doing.SWAP, Doing.PUT_IN, Doing.RESTART_ENGINE}
@@ -43,6 +45,8 @@ class Watcher:
         self._follow(fleet)
         plan = world.one_pass()
         self._budget(fleet, plan)
+        self._disruptions(fleet, plan)
+        self._evictions(fleet, plan)
         self._out_before_swap(plan)
         self._updated_is_true(plan)
         self._nothing_old_starts(fleet, plan)
@@ -92,6 +96,49 @@ class Watcher:
                 continue
             away.add(action.pod_uid)
             assert len(away) <= allowed, f"invariant 1: {sorted(away)} away, {allowed} allowed"
+
+    # No PodDisruptionBudget is overdrawn by us, counted by the pods and not by what its status says.
+    def _disruptions(self, fleet: Fleet, plan: Plan) -> None:
+        if fleet.spec.strategy.ignore_pdb:
+            return
+        endpoint = fleet.spec.swap.take_out is TakeOut.ENDPOINT
+        there = {toy.uid for toy in self.world.pods if toy.ready and not toy.terminating}
+        there -= {uid for uid in there if self._is_leaving(fleet, uid)}
+        for action in plan.actions:
+            if not isinstance(action, Reserve | RestartEngine) or action.pod_uid not in there:
+                continue
+            if isinstance(action, Reserve) and not endpoint:
+                continue
+            there.remove(action.pod_uid)
+            for budget in self.world.budgets:
+                if budget.view.selects(self._toy(action.pod_uid).labels):
+                    self._has_room(budget, there)
+
+    def _has_room(self, budget: ToyBudget, there: set[str]) -> None:
+        selected = {toy.uid for toy in self.world.pods if budget.view.selects(toy.labels)}
+        left, needed = len(there & selected), budget.desired(len(selected))
+        assert left >= needed, f"{budget.name}: {left} pods are left, {needed} must be"
+
+    def _is_leaving(self, fleet: Fleet, uid: str) -> bool:
+        toy = self._toy(uid)
+        ours = any(work.pod_uid == uid and work.doing in OURS for work in fleet.work)
+        if ours or toy.fault is not None:
+            return ours
+        promised = toy.reserved_txn is not None or toy.swapping
+        return promised or not toy.agent_ready(fleet.published)
+
+    # A pod that answers anybody is never removed, nor two at a time, nor any without leave.
+    def _evictions(self, fleet: Fleet, plan: Plan) -> None:
+        evicted = [action for action in plan.actions if isinstance(action, EvictPod)]
+        if not evicted:
+            return
+        assert fleet.spec.repair.allow_delete, "evicted without repair.allowDelete"
+        assert fleet.spec.mode is Mode.RUN, f"evicted while {fleet.spec.mode}"
+        toys = [self._toy(action.pod_uid) for action in evicted]
+        going = [work.pod_uid for work in fleet.work if work.doing is Doing.EVICT]
+        assert len(toys) + len(going) == 1, f"evicted together: {evicted} {going}"
+        assert not toys[0].ready, f"{toys[0].name} serves and is evicted"
+        assert toys[0].controlled, f"nobody replaces {toys[0].name}"
 
     # 2. No weight changes before Ready=False was seen and settled.
     def _out_before_swap(self, plan: Plan) -> None:

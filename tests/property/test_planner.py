@@ -26,6 +26,7 @@ from planning.worlds import (
     uri,
     weights,
 )
+from weightrollout.api.disruption import Requirement
 from weightrollout.api.spec import (
     Mode,
     OnFailure,
@@ -35,6 +36,7 @@ from weightrollout.api.spec import (
     Strategy,
     Supersede,
     Swap,
+    TakeOut,
     WeightRolloutSpec,
 )
 from weightrollout.api.status import Phase, WeightRolloutStatus
@@ -43,6 +45,7 @@ from weightrollout.rollout.fleet import AgentFault, Doing, Memory, Ref, Revision
 from weightrollout.rollout.plan import plan
 from weightrollout.rollout.revisions import revision_name
 from weightrollout.rollout.simulate import Answer, Checkpoint, ToyWorld
+from weightrollout.rollout.toybudget import ToyBudget
 from weightrollout.rollout.toypod import COMMITTED
 
 #: `make walk`: so many new seeds. Else the same ones each time, so that a rare fault fails nobody's change but its own.
@@ -233,8 +236,56 @@ class Chaos:
         return planned.status.phase in AT_REST or planned.status.hold is not None
 
 
-def walk(seed: int, *, busy: bool = False) -> None:
-    chaos = Chaos(seed, busy=busy)
+class GuardedChaos(Chaos):
+    """With PodDisruptionBudgets that come, change and go, and evictions."""
+
+    def __init__(self, seed: int, *, busy: bool = False) -> None:
+        super().__init__(seed, busy=busy)
+        self.dice = Random(seed + 1)  # the walk itself stays as it is without them
+        swap = self.world.spec.swap.model_copy(update={"take_out": TakeOut.ENDPOINT})
+        repair = self.world.spec.repair.model_copy(update={"allow_delete": True})
+        self.world.spec = self.world.spec.model_copy(update={"swap": swap, "repair": repair})
+        self._guard()
+
+    def trouble(self) -> None:
+        super().trouble()
+        if self.dice.random() < 0.3:
+            self._guard()
+        for pod in self.world.pods:
+            pod.hangs = self.dice.random() < 0.1
+            if not pod.labels:  # born just now
+                pod.labels = {"app": self.dice.choice(["chat", "chat", "other"])}
+
+    def _remove(self, uid: str) -> None:
+        """No pod ends faster than it is counted."""
+        super()._remove(uid)
+        for budget in self.world.budgets:
+            budget.view = budget.counted(self.world.pods)
+
+    def _guard(self) -> None:
+        selectors = ((), (Requirement("app", "In", frozenset({"chat"})),))
+        self.world.budgets = [
+            ToyBudget(
+                f"pdb-{number}",
+                min_available=self.dice.choice([None, 0, 1, 2, 5]),
+                max_unavailable=self.dice.randrange(3),
+                selector=self.dice.choice(selectors),
+            )
+            for number in range(self.dice.randrange(3))
+        ]
+
+    def heal(self) -> None:
+        """One disruption at a time is allowed: that must be enough."""
+        super().heal()
+        for pod in [pod for pod in self.world.pods if pod.terminating]:
+            self._remove(pod.uid)  # one that never ends is missed for ever
+        for pod in self.world.pods:
+            pod.hangs = False
+        self.world.budgets = [ToyBudget("pdb-0", max_unavailable=1)]
+
+
+def walk(seed: int, kind: type[Chaos] = Chaos, *, busy: bool = False) -> None:
+    chaos = kind(seed, busy=busy)
     world = chaos.world
     for _ in range(chaos.random.randrange(120)):
         planned = chaos.watcher.one_pass()
@@ -276,6 +327,18 @@ def test_no_invariant_breaks_and_trouble_that_ends_ends_in_complete(seed: int) -
 @given(st.integers(0, 2**32))
 def test_no_invariant_breaks_where_requests_run_on(seed: int) -> None:
     walk(seed, busy=True)
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=int(WALK or 75),
+    derandomize=not WALK,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(st.integers(0, 2**32))
+def test_no_disruption_budget_is_overdrawn_and_one_that_allows_one_pod_is_enough(seed: int) -> None:
+    walk(seed, GuardedChaos)
 
 
 @pytest.mark.parametrize("seed", FOUND)

@@ -18,7 +18,9 @@ class HoldGate(StrEnum):
     ENVIRONMENT = "Environment"  # store, credentials, network, API server
     BACK_OFF = "BackOff"  # a failed attempt is repeated after a pause
     LEAVING = "Leaving"  # a pod that was promised to a swap is still Ready
+    REPAIR = "Repair"  # a pod out of service is beyond repair
     BUDGET = "Budget"  # strategy.maxUnavailable is used up
+    DISRUPTION = "Disruption"  # a PodDisruptionBudget allows no pod less
     SOAK = "Soak"  # strategy.soakSeconds is not over
     TRAFFIC = "Traffic"  # swap.pauseMode GiveUp: requests run longer than swap.drainSeconds
     PROOF = "Proof"  # strategy.proveFirst: the first pod is not through
@@ -47,13 +49,24 @@ class HoldReason(StrEnum):
     # Pods
     NO_PODS = "NoPods"  # surfaces when no pod carries the label weightrollout.dev/name
     PODS_STARTING = "PodsStarting"  # surfaces when the pods left have never run
+    # Environment
+    EVICTION_REFUSED = "EvictionRefused"  # surfaces when a PodDisruptionBudget is in the way
+    EVICTION_FORBIDDEN = "EvictionForbidden"  # surfaces without the chart's rbac.evictPods
     # BackOff
     RETRY_BACK_OFF = "RetryBackOff"
     # Leaving
     WAITING_FOR_UNREADY = "WaitingForUnready"  # surfaces when a reserved pod is still Ready
+    # Repair
+    BEYOND_REPAIR = "BeyondRepair"  # surfaces when no try is left and nobody may evict the pod
+    NO_CONTROLLER = "NoController"  # surfaces when nobody would replace a pod that is evicted
+    REPLACING_PODS = "ReplacingPods"  # surfaces while another pod is being evicted
     # Budget
     BUDGET_USED_BY_UNREADY_PODS = "BudgetUsedByUnreadyPods"  # surfaces when no swap of ours is out
     BUDGET_IN_USE = "BudgetInUse"  # surfaces when our own swaps use it up
+    # Disruption
+    NO_DISRUPTION_LEFT = "NoDisruptionLeft"  # surfaces when a PodDisruptionBudget is used up
+    DISRUPTION_BUDGET_UNKNOWN = "DisruptionBudgetUnknown"  # surfaces until its controller counted
+    DISRUPTION_BUDGETS_UNREADABLE = "DisruptionBudgetsUnreadable"  # surfaces without the right
     # Soak
     SOAKING = "Soaking"
     # Traffic

@@ -221,6 +221,12 @@ class Strategy(ApiModel):
         "are left go to the newest at once. AfterComplete: the running one ends first, then the "
         "newest begins; what came in between is skipped.",
     )
+    ignore_pdb: bool = Field(
+        default=False,
+        alias="ignorePDB",
+        description="True: PodDisruptionBudgets are not asked. False: a serving pod is taken out of its "
+        "endpoints only while each one that selects it allows a disruption.",
+    )
     steps: Annotated[tuple[Step, ...], Field(max_length=MAX_STEPS)] = Field(
         default=(),
         description="Canary: levels that a new version goes through one after the other. Empty: "
@@ -294,6 +300,12 @@ class Repair(ApiModel):
     retries: Annotated[int, Field(ge=0, le=10)] = Field(
         default=2,
         description="How often a pod is tried again after an attempt that reached the pause.",
+    )
+    allow_delete: bool = Field(
+        default=False,
+        description="True: a pod that is out of service and beyond repair is evicted, one at a time, for "
+        "its controller to make another one: its retries are used up, or its engine does not restart. Needs the "
+        "chart's rbac.evictPods.",
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
+from weightrollout.api.disruption import DisruptionBudget
 from weightrollout.api.names import ANNOTATION_ACTION
 from weightrollout.api.quantity import limit
 from weightrollout.api.reasons import HoldReason
@@ -25,6 +26,7 @@ from weightrollout.rollout.actions import Plan, RecordRevision, Reserve, Restart
 from weightrollout.rollout.fleet import AgentFault, Ref, Revision, Verdict
 from weightrollout.rollout.revisions import BASELINE, find
 from weightrollout.rollout.simulate import Checkpoint, ToyWorld
+from weightrollout.rollout.toybudget import ToyBudget
 from weightrollout.rollout.toypod import ToyPod
 from weightrollout.rollout.verbs import VerbName, spell
 
@@ -80,6 +82,7 @@ class Live:
     revisions: tuple[Revision, ...]
     pods: tuple[Pod, ...]
     published: Ref | None
+    budgets: tuple[DisruptionBudget, ...] = ()  # of the namespace, as far as they may be read
 
 
 def _add(steps: list[Step], new: Step) -> None:
@@ -201,9 +204,11 @@ def _world(live: Live, spec: WeightRolloutSpec) -> ToyWorld:
     metadata = live.rollout["metadata"]
     refs = {each.ref.revision: each.ref for each in live.revisions}
     edited = spec != read_spec(live.rollout)
+    pods = [_toy(pod, refs) for pod in live.pods if pod.counts and not pod.terminating]
     return ToyWorld(
         spec=spec,
-        pods=[_toy(pod, refs) for pod in live.pods if pod.counts and not pod.terminating],
+        pods=pods,
+        budgets=[ToyBudget.seen(budget, pods) for budget in live.budgets],
         checkpoints=_checkpoints(live, spec),
         name=metadata["name"],
         generation=int(metadata.get("generation", 1)) + edited,
@@ -245,6 +250,8 @@ def _toy(pod: Pod, refs: dict[str, Ref]) -> ToyPod:
         gate_open=pod.gate.open if pod.gate is not None else None,
         version_label=pod.version_label,
         put_in_txn=put_in_txn(pod.swap_annotation),
+        labels=dict(pod.labels),
+        controlled=pod.controlled,
     )
 
 

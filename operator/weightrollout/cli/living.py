@@ -3,7 +3,12 @@
 from weightrollout.cli.forecast import Live
 from weightrollout.cli.past import own_records
 from weightrollout.kube.client import Client, Json
-from weightrollout.kube.reader import read_pods, read_revisions, read_stable
+from weightrollout.kube.reader import (
+    read_disruption_budgets,
+    read_pods,
+    read_revisions,
+    read_stable,
+)
 from weightrollout.reading import published, revision_of
 
 
@@ -16,4 +21,5 @@ async def read_live(client: Client, rollout: Json) -> Live:
         tuple(map(revision_of, records)),
         await read_pods(client, name),
         published(await read_stable(client, name)),
+        await read_disruption_budgets(client),
     )

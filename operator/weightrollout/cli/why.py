@@ -40,6 +40,11 @@ ENDS: Final[dict[HoldGate, tuple[str, str]]] = {
     ),
     HoldGate.BACK_OFF: (OPERATOR, "it is tried again by itself"),
     HoldGate.LEAVING: (CLUSTER, "the kubelet must show the pod as not Ready"),
+    HoldGate.REPAIR: (YOU, "replace these pods, or let the operator evict them"),
+    HoldGate.DISRUPTION: (
+        YOU,
+        "give the PodDisruptionBudget room, or bring back the pods that it misses",
+    ),
     HoldGate.BUDGET: (
         OPERATOR,
         "it goes on when a pod is Ready again, or with more maxUnavailable",

@@ -80,6 +80,8 @@ def observe(world: World, body: Json, seen: Seen) -> Fleet:
         memory=seen.memory,
         measurement=seen.answer,
         action=(metadata.get("annotations") or {}).get(ANNOTATION_ACTION, ""),
+        disruption_budgets=tuple(each.budget for each in world.pdbs.all()),
+        disruption_budgets_denied=world.cluster.pdbs.denied,
     )
 
 
@@ -96,6 +98,8 @@ def pod_view(pod: Pod, link: Said | None) -> PodView:
         version_label=pod.version_label,
         put_in_txn=put_in_txn(pod.swap_annotation),
         agent_message=link.message if link is not None else "",
+        labels=pod.labels,
+        controlled=pod.controlled,
     )
 
 

@@ -31,6 +31,7 @@ from weightrollout.kube.configmaps import stable_source
 from weightrollout.kube.errors import KubeError
 from weightrollout.kube.events import Events
 from weightrollout.kube.lease import Elector, KubeLease, LeaseTimes
+from weightrollout.kube.pdbs import pdb_source
 from weightrollout.kube.pods import MEMBERS, STRAYS, pod_source
 from weightrollout.kube.podwrites import PodWriter
 from weightrollout.kube.revisions import revision_source
@@ -103,6 +104,7 @@ class Process:
             _task("strays", cluster.strays.run()),
             _task("revisions", cluster.revisions.run()),
             _task("stables", cluster.stables.run()),
+            _task("poddisruptionbudgets", cluster.pdbs.run()),
             _task("events", cluster.events.run()),
             _task("sweep", self._sweep()),
             _task("heartbeat", self._probes.beat()),
@@ -209,6 +211,7 @@ def _cluster(
         strays=Store(client, pod_source(client, "strays", STRAYS), watched),
         revisions=Store(client, revision_source(client), watched),
         stables=Store(client, stable_source(client), watched),
+        pdbs=Store(client, pdb_source(client), watched),
         pod_writer=PodWriter(client, clock),
         events=Events(client, clock, identity, dropped),
         access=access,

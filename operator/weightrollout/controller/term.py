@@ -12,6 +12,7 @@ from weightrollout.controller.queue import WorkQueue
 from weightrollout.controller.world import Cluster
 from weightrollout.kube.configmaps import StableRecord
 from weightrollout.kube.errors import KubeError
+from weightrollout.kube.pdbs import PdbRecord
 from weightrollout.kube.picture import Key
 from weightrollout.kube.pods import Pod
 from weightrollout.kube.revisions import RevisionRecord
@@ -36,6 +37,7 @@ class Term:
             cluster.strays.subscribe(self._stray_changed),
             cluster.revisions.subscribe(lambda before, after: self._fleet_changed(before or after)),
             cluster.stables.subscribe(lambda before, after: self._fleet_changed(before or after)),
+            cluster.pdbs.subscribe(self._pdb_changed),
         ]
         self.wake_all()
 
@@ -106,6 +108,18 @@ class Term:
                 self._queue.wake(Key(pod.namespace, ORPHANS))
         if before is not None and after is None:
             self._cluster.access.forget(before.callee)
+
+    def _pdb_changed(self, before: PdbRecord | None, after: PdbRecord | None) -> None:
+        """Those look whose pods it selects, or selected; all there are, when it may be read now."""
+        pdbs = [pdb for pdb in (before, after) if pdb is not None]
+        if not pdbs:
+            self.wake_all()
+        elif len(pdbs) == 1 or pdbs[0].budget != pdbs[1].budget:
+            pods = self._cluster.pods.on_shelf(pdbs[0].namespace).values()
+            budgets = {pdb.budget for pdb in pdbs}
+            touched = (pod for pod in pods if any(each.selects(pod.labels) for each in budgets))
+            for rollout in {pod.rollout for pod in touched}:
+                self._queue.wake(Key(pdbs[0].namespace, rollout))
 
     def _fleet_changed(self, record: RevisionRecord | StableRecord | None) -> None:
         if record is None:

@@ -13,6 +13,7 @@ from weightrollout.controller.measuring.analyst import NO_ANALYST, Analyst
 from weightrollout.kube.client import Client
 from weightrollout.kube.configmaps import StableRecord
 from weightrollout.kube.events import Events
+from weightrollout.kube.pdbs import PdbRecord
 from weightrollout.kube.picture import Shelf
 from weightrollout.kube.pods import Pod
 from weightrollout.kube.podwrites import PodWriter
@@ -34,6 +35,7 @@ class Cluster:
     strays: Store[Pod]  # carry our version label and belong to no fleet
     revisions: Store[RevisionRecord]
     stables: Store[StableRecord]
+    pdbs: Store[PdbRecord]  # everybody's: where they are, nothing need be ours
     pod_writer: PodWriter
     events: Events
     access: AgentAccess  # whom agents are and what they are shown: of all namespaces
@@ -41,6 +43,11 @@ class Cluster:
 
     @property
     def stores(self) -> tuple[Store[Any], ...]:
+        return (*self.ours, self.pdbs)
+
+    @property
+    def ours(self) -> tuple[Store[Any], ...]:
+        """Of what is ours, or joined us."""
         return (self.pods, self.strays, self.revisions, self.stables)
 
     @property
@@ -52,7 +59,7 @@ class Cluster:
     def namespaces(self) -> set[str]:
         """Where anything of ours is."""
         found = {key.namespace for key in self.rollouts.known()}
-        return found.union(*(store.namespaces() for store in self.stores))
+        return found.union(*(store.namespaces() for store in self.ours))
 
     def within(self, namespace: str) -> "World":
         return World(
@@ -66,6 +73,7 @@ class Cluster:
             strays=self.strays.within(namespace),
             revisions=self.revisions.within(namespace),
             stables=self.stables.within(namespace),
+            pdbs=self.pdbs.within(namespace),
             pod_writer=self.pod_writer.within(namespace),
             events=self.events,
             access=self.access,
@@ -87,6 +95,7 @@ class World:
     strays: Shelf[Pod]
     revisions: Shelf[RevisionRecord]
     stables: Shelf[StableRecord]
+    pdbs: Shelf[PdbRecord]
     pod_writer: PodWriter
     events: Events
     access: AgentAccess

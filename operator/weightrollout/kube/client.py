@@ -110,8 +110,9 @@ class Client:
         body: Json | None = None,
         content_type: str = JSON,
         deadline_s: float = DEADLINE_S,
+        patient: bool = True,
     ) -> Json:
-        """One call; 429 is repeated as the server asks while the deadline allows it."""
+        """One call; where we are patient, 429 is repeated as the server asks while the deadline allows it."""
         what = f"{verb} {path}"
         try:
             async with asyncio.timeout(deadline_s), self._slots:
@@ -119,6 +120,8 @@ class Client:
                     try:
                         return await self._once(verb, path, query or {}, body, content_type)
                     except TooManyRequests as busy:
+                        if not patient:
+                            raise
                         await asyncio.sleep(busy.retry_after_s)
         except TimeoutError as late:
             raise Unavailable(f"{what}: no answer within {deadline_s:g} s") from late

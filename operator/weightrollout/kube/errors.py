@@ -93,16 +93,24 @@ def error_of(what: str, code: int, body: bytes, retry_after: str | None = None) 
 def _message(body: bytes) -> str:
     text = body.decode(errors="replace").strip()
     said = _said(body)
-    return text[:500] if said is None else str(said.get("message", text[:500]))
+    if said is None:
+        return text[:500]
+    budgets = [each["message"] for each in _causes(said, "DisruptionBudget") if each.get("message")]
+    return " ".join([str(said.get("message", text[:500])), *budgets])
 
 
 def _namespace_ends(body: bytes) -> bool:
-    details = (_said(body) or {}).get("details")
+    return bool(_causes(_said(body) or {}, "NamespaceTerminating"))
+
+
+def _causes(said: dict[str, Any], reason: str) -> list[dict[str, Any]]:
+    details = said.get("details")
     causes = details.get("causes") if isinstance(details, dict) else None
-    return any(
-        isinstance(cause, dict) and cause.get("reason") == "NamespaceTerminating"
+    return [
+        cause
         for cause in (causes if isinstance(causes, list) else ())
-    )
+        if isinstance(cause, dict) and cause.get("reason") == reason
+    ]
 
 
 def _said(body: bytes) -> dict[str, Any] | None:

@@ -13,12 +13,14 @@ from typing import Any, Final
 from kubernetes.aio import config
 from kubernetes.aio.client.configuration import Configuration
 
+from weightrollout.api.disruption import DisruptionBudget
 from weightrollout.api.names import ANNOTATION_SCHEMA, LABEL_NAME, PLURAL, stable_configmap
 from weightrollout.kube.client import Client, Json, client_settings
 from weightrollout.kube.configmaps import StableRecord, configmaps_path, trim_stable
 from weightrollout.kube.connection import Credentials, open_connection
-from weightrollout.kube.errors import KubeError, NotFound, Unavailable
+from weightrollout.kube.errors import Forbidden, KubeError, NotFound, Unavailable
 from weightrollout.kube.lease import LEASE_NAME
+from weightrollout.kube.pdbs import pdb_source, trim_pdb
 from weightrollout.kube.pods import Pod, pod_source, pods_path, trim_pod
 from weightrollout.kube.revisions import revisions_path
 from weightrollout.kube.rollouts import rollouts_path
@@ -112,6 +114,15 @@ async def read_stable(client: Client, name: str) -> StableRecord | None:
         return trim_stable(await client.get(f"{configmaps_path(client)}/{stable_configmap(name)}"))
     except NotFound:
         return None
+
+
+async def read_disruption_budgets(client: Client) -> tuple[DisruptionBudget, ...]:
+    """Of the client's namespace; none where the person may not read them."""
+    path = pdb_source(client).path
+    try:
+        return tuple([trim_pdb(item).budget async for item in _items(client, path, "")])
+    except (Forbidden, NotFound):
+        return ()
 
 
 async def _items(client: Client, path: str, selector: str) -> AsyncIterator[Json]:

@@ -24,12 +24,20 @@ from typing import Any, Final, Generic
 import aiohttp
 
 from weightrollout.kube.client import Client, Json
-from weightrollout.kube.errors import Gone, KubeError, TooManyRequests, Unavailable, error_of
+from weightrollout.kube.errors import (
+    Forbidden,
+    Gone,
+    KubeError,
+    TooManyRequests,
+    Unavailable,
+    error_of,
+)
 from weightrollout.kube.picture import Key, R, Shelf, key_of
 
 PAGE: Final = 500  # one unchunked list of 3,000 pods blocks the loop for a second
 SERVER_S: Final = 300  # the server ends a watch then; it must be a whole number
 HUNG_S: Final = 90.0  # bookmarks come each minute, so a longer silence is a dead connection
+DENIED_S: Final = 30.0  # until a source that may not be read is asked for again
 SHORT_S: Final = 1.0  # a watch that ends sooner was refused in disguise: back off
 BACKOFF_S: Final = (0.25, 15.0)  # first, and longest
 LOST: Final = (KubeError, aiohttp.ClientError, OSError, TimeoutError)
@@ -50,6 +58,9 @@ class Source(Generic[R]):
     path: str
     selector: str
     trim: Callable[[Json], R]
+    optional: bool = (
+        False  # without the right to read it the store is complete, and `denied` says so
+    )
 
 
 class Store(Generic[R]):
@@ -63,6 +74,7 @@ class Store(Generic[R]):
         hung_s: float = HUNG_S,
     ) -> None:
         self.synced = asyncio.Event()
+        self.denied = ""  # why nothing is known of an optional source; "": it is known
         self._client = client
         self._source = source
         self._on_watch = on_watch
@@ -93,7 +105,8 @@ class Store(Generic[R]):
         return self._records.get(namespace, {})
 
     def subscribe(self, listener: Listener[R]) -> Callable[[], None]:
-        """`listener(before, after)`; None: it did not exist, or is gone. Returns the way to stop it."""
+        """`listener(before, after)`; None: it did not exist, or is gone; twice None: `denied` changed.
+        Returns the way to stop it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
@@ -130,6 +143,8 @@ class Store(Generic[R]):
             except _Away as away:
                 log.warning("watch of %s could not be opened: %s", self._source.name, away)
                 self._version = ""
+            except Forbidden as lacking:
+                asked_s = self._deny(lacking)
             except (*LOST, ValueError, RecursionError) as lost:  # the last two: no JSON we can read
                 log.warning("watch of %s starts again: %s", self._source.name, lost or repr(lost))
             if loop.time() - begun > SHORT_S:
@@ -137,6 +152,23 @@ class Store(Generic[R]):
             # Waits for no fact: it spares a server that is away.
             await asyncio.sleep(max(self._pause_s, asked_s))
             self._pause_s = min(self._pause_s * 2, BACKOFF_S[1])
+
+    def _deny(self, lacking: Forbidden) -> float:
+        """Seconds until it is tried again: nobody is given a right within moments."""
+        if not self._source.optional:
+            log.warning("watch of %s starts again: %s", self._source.name, lacking)
+            return 0.0
+        self._version = ""  # what is known gets old
+        if not self.denied:
+            log.warning("%s cannot be read: %s", self._source.name, lacking)
+        self._access(str(lacking))
+        return DENIED_S
+
+    def _access(self, denied: str) -> None:
+        changed, self.denied = self.denied != denied, denied
+        self.synced.set()
+        if changed:
+            self._tell(None, None)
 
     async def _list(self) -> None:
         found: dict[Key, R] = {}
@@ -154,7 +186,7 @@ class Store(Generic[R]):
             query = {**query, "continue": more}
         self._swap(found, int(page["metadata"]["resourceVersion"]))
         self._version = page["metadata"]["resourceVersion"]
-        self.synced.set()
+        self._access("")
 
     def _swap(self, found: Mapping[Key, R], listed_at: int) -> None:
         """What we wrote while the list was under way may be newer than the list; nothing else is."""

@@ -90,6 +90,16 @@ class RestartEngine:
 
 
 @dataclass(frozen=True, slots=True)
+class EvictPod:
+    """Remove a pod that is out of service, by the Eviction API. A second run finds it gone."""
+
+    pod: str
+    pod_uid: str
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class RecordRevision:
     """Create the ControllerRevision, or write digest and verdict to it (compare-and-swap)."""
 
@@ -164,6 +174,7 @@ Action = (
     | PutIn
     | Release
     | RestartEngine
+    | EvictPod
     | RecordRevision
     | PublishStable
     | PruneRevision

@@ -15,14 +15,29 @@ from weightrollout.api.status import (
     WeightRolloutStatus,
 )
 from weightrollout.api.swap import FailureClass
-from weightrollout.rollout.actions import Action, Announce, RecordRevision, RestartEngine
+from weightrollout.rollout.actions import (
+    Action,
+    Announce,
+    EvictPod,
+    RecordRevision,
+    RestartEngine,
+)
 from weightrollout.rollout.fleet import Fleet, Verdict
 from weightrollout.rollout.situation import Situation
 
 Told = tuple[str, Announce]  # key, event
 
 #: A hold behind these gates is worth an event; the others pass by themselves.
-WORTH_AN_EVENT = frozenset({HoldGate.ENVIRONMENT, HoldGate.BUDGET, HoldGate.FAILED, HoldGate.AGENT})
+WORTH_AN_EVENT = frozenset(
+    {
+        HoldGate.ENVIRONMENT,
+        HoldGate.REPAIR,
+        HoldGate.BUDGET,
+        HoldGate.DISRUPTION,
+        HoldGate.FAILED,
+        HoldGate.AGENT,
+    }
+)
 
 
 def announcements(
@@ -42,6 +57,11 @@ def _all(
     for action in actions:
         if isinstance(action, RecordRevision):
             yield from _of_record(action, fleet)
+        if isinstance(action, EvictPod):
+            yield (
+                f"Evict/{action.pod_uid}",
+                Announce(True, "PodEvicted", action.message, action.pod, action.pod_uid),
+            )
         if isinstance(action, RestartEngine):
             yield (
                 f"EngineRestart/{action.pod_uid}/{fleet.now}",

@@ -12,6 +12,7 @@ SWAP_FIRST_S: Final = 5.0
 SWAP_LONGEST_S: Final = LONGEST_BACK_OFF_S
 STAGE_FIRST_S: Final = 5.0
 STAGE_LONGEST_S: Final = 60.0
+EVICT_S: Final = 30.0  # an eviction that was refused: a budget or a right comes back slowly
 CALL_S: Final = 5.0  # an API or agent call of ours that failed: short, it changed nothing
 
 
@@ -59,7 +60,11 @@ def restart_again_at(pod: Pod) -> float | None:
 def call_failure(fleet: Fleet, doing: Doing, pod_uid: str = "") -> ActionFailure | None:
     """The newest failure of this call, while it is too young to be repeated."""
     failure = fleet.failure_of(doing, pod_uid)
-    return failure if failure is not None and fleet.now < failure.at + CALL_S else None
+    return failure if failure is not None and fleet.now < call_again_at(failure) else None
+
+
+def call_again_at(failure: ActionFailure) -> float:
+    return failure.at + (EVICT_S if failure.doing is Doing.EVICT else CALL_S)
 
 
 def is_environment(failure_class: FailureClass | None) -> bool:

@@ -4,15 +4,17 @@
     used  = pods out of service (ours or not) + pods that soak
     a serving pod may be taken out only while used + 1 <= limit
 
-Pods that are not in service swap first and cost nothing: they are counted already.
+Pods that are not in service swap first and cost nothing: they are counted already. PodDisruptionBudgets, which may
+allow less, are asked by disruption.py.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weightrollout.api.quantity import limit
 from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.rollout.classify import Pod
+from weightrollout.rollout.disruption import NONE_KNOWN, Disruptions
 from weightrollout.rollout.refusal import Refusal, listed
 
 
@@ -23,6 +25,7 @@ class Budget:
     engaged: tuple[str, ...]  # names of pods that are out because of us
     unready: tuple[str, ...]  # names of pods that are out for any other reason
     soaking: tuple[str, ...]
+    disruptions: Disruptions = NONE_KNOWN
 
     @property
     def used(self) -> int:
@@ -31,17 +34,24 @@ class Budget:
     def with_taken(self, name: str) -> "Budget":
         """After one more serving pod was promised to a swap in this pass."""
         taken = (*self.engaged, name)
-        return Budget(self.limit, self.setting, taken, self.unready, self.soaking)
+        return replace(self, engaged=taken, disruptions=self.disruptions.with_taken(name))
 
 
-def budget_of(pods: Iterable[Pod], max_unavailable: int | str) -> Budget:
+def budget_of(
+    pods: Iterable[Pod],
+    max_unavailable: int | str,
+    disruptions: Disruptions = NONE_KNOWN,
+    evicted: tuple[str, ...] = (),
+) -> Budget:
+    """`evicted`: names of pods that end because of us. No part of the base any more, and missed all the same."""
     base = tuple(pods)
     return Budget(
-        limit=limit(max_unavailable, len(base), at_least=1),
+        limit=limit(max_unavailable, len(base) + len(evicted), at_least=1),
         setting=max_unavailable,
         engaged=tuple(pod.name for pod in base if pod.out and pod.engaged),
-        unready=tuple(pod.name for pod in base if pod.out and not pod.engaged),
+        unready=(*(pod.name for pod in base if pod.out and not pod.engaged), *evicted),
         soaking=tuple(pod.name for pod in base if pod.soak_until is not None),
+        disruptions=disruptions,
     )
 
 

@@ -20,10 +20,12 @@ from weightrollout.rollout.actions import (
 from weightrollout.rollout.backoff import call_failure, restart_again_at
 from weightrollout.rollout.budget import budget_of
 from weightrollout.rollout.classify import Pod
+from weightrollout.rollout.disruption import disruptions_of
 from weightrollout.rollout.fleet import Doing, Revision, Verdict
 from weightrollout.rollout.podstep import comes_back_by, next_step
 from weightrollout.rollout.prune import prunable
 from weightrollout.rollout.refusal import Refusal
+from weightrollout.rollout.repair import evicted_from
 from weightrollout.rollout.situation import Situation
 from weightrollout.rollout.staging import (
     has_staging_trouble,
@@ -89,7 +91,9 @@ def _measurements(situation: Situation) -> list[Action]:
 
 
 def _pod_steps(situation: Situation, *, may_start: bool) -> Iterator[Action | Refusal]:
-    budget = budget_of(situation.pods, situation.fleet.spec.strategy.max_unavailable)
+    disruptions = disruptions_of(situation.fleet, situation.pods)
+    allowed = situation.fleet.spec.strategy.max_unavailable
+    budget = budget_of(situation.pods, allowed, disruptions, evicted_from(situation.fleet))
     for pod in situation.pods:
         step = next_step(pod, situation, budget, may_start=may_start)
         if step is None:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
+from weightrollout.api.disruption import DisruptionBudget
 from weightrollout.api.names import CAPABILITIES, CAPABILITY_DRAFTS, CAPABILITY_GIVE_UP
 from weightrollout.api.spec import Draft, Metadata, PauseMode, WeightRolloutSpec
 from weightrollout.api.status import AnalysisStatus, MeasurementOutcome, WeightRolloutStatus
@@ -191,6 +192,8 @@ class PodView:
     version_label: str = ""
     put_in_txn: str = ""  # txn of the annotation weightrollout.dev/swap
     agent_message: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    controlled: bool = True  # somebody makes another one when it is gone
 
 
 class Doing(StrEnum):
@@ -207,6 +210,7 @@ class Doing(StrEnum):
     PUBLISH_STABLE = "PublishStable"
     PRUNE_REVISION = "PruneRevision"
     MEASURE = "Measure"
+    EVICT = "Evict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +279,8 @@ class PodMemory:
     restarted_at: float | None = None  # RestartEngine was sent
     restarted_instance: str = ""  # the instance that was asked to end
     restart_lost: bool = False  # the call failed: the agent may not have heard it
+    restarts: int = 0  # how often that instance was asked
+    evicted: bool = False  # we asked for it
     staging: StageMemory | None = None  # None: this leader asked for nothing yet
 
 
@@ -318,6 +324,8 @@ class Fleet:
     memory: Memory = Memory()
     measurement: Measurement | None = None  # newest answer that this leader got; None: none
     action: str = ""  # annotation weightrollout.dev/action; "": absent
+    disruption_budgets: tuple[DisruptionBudget, ...] = ()  # of the namespace, whatever they select
+    disruption_budgets_denied: str = ""  # why they cannot be read; "": they can
 
     @cached_property
     def failures_by_pod(self) -> Mapping[str, Mapping[Doing, ActionFailure]]:

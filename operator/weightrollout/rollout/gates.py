@@ -12,6 +12,7 @@ from weightrollout.api.spec import Mode
 from weightrollout.rollout.backoff import gave_up, is_environment, swap_again_at
 from weightrollout.rollout.budget import Budget, refuse_over_budget
 from weightrollout.rollout.classify import Pod, refused_at_reserve
+from weightrollout.rollout.disruption import is_disruption, refuse_disruption
 from weightrollout.rollout.fleet import Ref
 from weightrollout.rollout.memory import is_contradicted
 from weightrollout.rollout.refusal import Refusal
@@ -199,4 +200,9 @@ def refuse_start(pod: Pod, want: Ref, situation: Situation, budget: Budget) -> R
         if refusal is not None:
             return refusal
     # Last, and only for pods that serve: the others cost nothing.
-    return None if pod.out else refuse_over_budget(budget)
+    if pod.out:
+        return None
+    over = refuse_over_budget(budget)
+    if over is not None or not is_disruption(want, situation.fleet.spec):
+        return over
+    return refuse_disruption(pod, budget.disruptions)

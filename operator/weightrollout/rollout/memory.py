@@ -10,7 +10,13 @@ from typing import Final
 
 from weightrollout.api.reasons import DIGEST_MISMATCH, SOURCE_CHANGED, STAGED_NOTHING
 from weightrollout.api.swap import FailureClass, Outcome
-from weightrollout.rollout.actions import Action, RecordRevision, RestartEngine, Stage
+from weightrollout.rollout.actions import (
+    Action,
+    EvictPod,
+    RecordRevision,
+    RestartEngine,
+    Stage,
+)
 from weightrollout.rollout.fleet import (
     AgentFault,
     AgentView,
@@ -52,7 +58,10 @@ def note_actions(
                     restarted_at=now,
                     restarted_instance=pod.instance,
                     restart_lost=False,
+                    restarts=_asked_before(pod) + 1,
                 )
+            case EvictPod():
+                noted[action.pod_uid] = replace(noted[action.pod_uid], evicted=True)
             case Stage():
                 old = noted[action.pod_uid].staging
                 same = old is not None and old.revision == action.weights.revision
@@ -68,6 +77,13 @@ def note_actions(
             case _:
                 pass
     return noted
+
+
+def _asked_before(pod: PodMemory) -> int:
+    """How often this instance was asked to end. Calls that were lost do not count: nobody heard them."""
+    if pod.restarted_at is None or pod.restarted_instance != pod.instance:
+        return 0
+    return pod.restarts - pod.restart_lost
 
 
 def _begin_again(memory: PodMemory, revision: str, now: float) -> PodMemory:

@@ -12,21 +12,26 @@ from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.api.spec import Mode, TakeOut
 from weightrollout.api.swap import ALONE, Outcome
 from weightrollout.rollout.actions import (
-    Action,
     PutIn,
     Release,
     Reserve,
-    RestartEngine,
     SwapPod,
     TakeOutPod,
 )
-from weightrollout.rollout.backoff import call_failure, restart_again_at
 from weightrollout.rollout.budget import Budget
 from weightrollout.rollout.classify import Pod, PodState
-from weightrollout.rollout.fleet import AgentFault, AgentView, Doing, Ref, Verdict
+from weightrollout.rollout.disruption import passes_soon
+from weightrollout.rollout.fleet import AgentFault, Doing, Ref
 from weightrollout.rollout.gates import failed_for_good, mode_allows, refuse_start
 from weightrollout.rollout.refusal import Refusal
-from weightrollout.rollout.revisions import find
+from weightrollout.rollout.repair import (
+    Step,
+    is_stranded_for_good,
+    repair_poisoned,
+    replace_stranded,
+    restart,
+    unless_failing,
+)
 from weightrollout.rollout.situation import (
     Situation,
     attempt_of,
@@ -38,8 +43,6 @@ from weightrollout.rollout.situation import (
     wanted_by,
 )
 
-Step = Action | Refusal | None
-
 #: One of these at a time per pod: the next step waits for what this one shows.
 ONE_AT_A_TIME: Final = frozenset(
     {
@@ -49,6 +52,7 @@ ONE_AT_A_TIME: Final = frozenset(
         Doing.PUT_IN,
         Doing.RELEASE,
         Doing.RESTART_ENGINE,
+        Doing.EVICT,
     }
 )
 #: A reservation must outlive the pod's way out of its endpoints; unused, it ends by itself.
@@ -64,12 +68,14 @@ def next_step(pod: Pod, situation: Situation, budget: Budget, *, may_start: bool
     if pod.work.keys() & ONE_AT_A_TIME or pod.running is not None:
         return None
     if pod.state is PodState.POISONED:
-        return _restart_poisoned(pod, pod.agent, situation) if may_start else None
+        return repair_poisoned(pod, situation) if may_start else None
     if pod.agent.reserved_txn is not None:
         return _reserved(pod, pod.agent.reserved_txn, situation, may_start=may_start)
     put_in = put_in_step(pod)
     if put_in is not None:
-        return _unless_failing(put_in, Doing.PUT_IN, pod, situation)
+        return unless_failing(put_in, Doing.PUT_IN, pod, situation)
+    if is_stranded_for_good(pod, situation):
+        return replace_stranded(pod, situation) if may_start else None
     want = wanted_by(pod, situation)
     if want is None:
         return _at_rest(pod, situation)
@@ -81,10 +87,10 @@ def _start(pod: Pod, want: Ref, situation: Situation, budget: Budget) -> Step:
         return mode_allows(pod, want, situation)  # others go, or the canary says what it waits for
     refusal = refuse_start(pod, want, situation, budget)
     if refusal is not None:
-        return refusal
+        return None if passes_soon(refusal, pod, budget.disruptions) else refusal
     room = "not in service" if pod.out else f"{budget.used} of {budget.limit} in use"
     if want.is_baseline:
-        return _restart(
+        return restart(
             pod, want, situation, "BackToBaseline", f"{pod.name} goes back to its base weights"
         )
     swap = situation.fleet.spec.swap
@@ -98,7 +104,7 @@ def _start(pod: Pod, want: Ref, situation: Situation, budget: Budget) -> Step:
         reason="NotInService" if pod.out else "BudgetAllows",
         message=f"{pod.name} goes to {want.version} ({room})",
     )
-    return _unless_failing(reserve, Doing.RESERVE, pod, situation)
+    return unless_failing(reserve, Doing.RESERVE, pod, situation)
 
 
 def _reserved(pod: Pod, txn: str, situation: Situation, *, may_start: bool) -> Step:
@@ -109,7 +115,7 @@ def _reserved(pod: Pod, txn: str, situation: Situation, *, may_start: bool) -> S
     if unwanted or want is None:
         message = f"{pod.name} is given back: {unwanted}"
         release = Release(pod.name, pod.uid, txn, "NoLongerWanted", message)
-        return _unless_failing(release, Doing.RELEASE, pod, situation)
+        return unless_failing(release, Doing.RELEASE, pod, situation)
     if not may_start:
         return None
     swap = situation.fleet.spec.swap
@@ -119,7 +125,7 @@ def _reserved(pod: Pod, txn: str, situation: Situation, *, may_start: bool) -> S
         take_out = TakeOutPod(
             pod.name, pod.uid, txn, "Reserved", f"{pod.name} leaves its endpoints"
         )
-        return _unless_failing(take_out, Doing.TAKE_OUT, pod, situation)
+        return unless_failing(take_out, Doing.TAKE_OUT, pod, situation)
     if pod.view.ready:
         if situation.fleet.now < pod.memory.reserved_since + READY_FOLLOWS_WITHIN_S:
             return None
@@ -190,7 +196,7 @@ def _swap(pod: Pod, want: Ref, txn: str, situation: Situation, why: str) -> Step
         reason="Settled" if spec.swap.take_out is TakeOut.ENDPOINT else "Reserved",
         message=f"{pod.name} swaps to {want.version}: {why}",
     )
-    return _unless_failing(action, Doing.SWAP, pod, situation)
+    return unless_failing(action, Doing.SWAP, pod, situation)
 
 
 def put_in_step(pod: Pod) -> PutIn | None:
@@ -215,45 +221,6 @@ def put_in_step(pod: Pod) -> PutIn | None:
         reason = "LabelDiffers"
     message = f"{pod.name} serves {pod.loaded.version}"
     return PutIn(pod.name, pod.uid, txn, attempt_of(txn), pod.loaded, reason, message)
-
-
-def _restart_poisoned(pod: Pod, agent: AgentView, situation: Situation) -> Step:
-    last = pod.finished
-    cause = f" ({last.reason}: {last.message})" if last is not None and last.reason else ""
-    message = f"{pod.name} holds neither the new weights nor the last good ones{cause}"
-    return _restart(pod, _serve_after_restart(pod, situation), situation, "Poisoned", message)
-
-
-def _serve_after_restart(pod: Pod, situation: Situation) -> Ref:
-    """What a restarted pod is meant to serve: nothing that has not proven itself."""
-    goal = situation.goal
-    target = find(situation.fleet.revisions, goal.target.ref.revision)
-    rejected = target is not None and target.verdict is Verdict.REJECTED
-    may_load = goal.target.ref.digest in situation.proven and has_place(pod, situation)
-    if may_load and not rejected:
-        return goal.target.ref
-    return situation.fallback
-
-
-def _restart(pod: Pod, serve: Ref, situation: Situation, reason: str, message: str) -> Step:
-    if situation.fleet.spec.mode is Mode.SUSPENDED:
-        return mode_allows(pod, serve, situation)
-    again = restart_again_at(pod)
-    comes_up = pod.agent is None or not pod.agent.engine.reachable
-    if again is not None and (comes_up or situation.fleet.now < again):
-        # Asking again would kill an engine that is loading, for ever.
-        waiting = f"{pod.name} was asked to restart its engine, which does not answer yet"
-        return Refusal(HoldGate.AGENT, HoldReason.ENGINE_UNREACHABLE, waiting, (pod.name,))
-    action = RestartEngine(pod.name, pod.uid, serve, reason, message)
-    return _unless_failing(action, Doing.RESTART_ENGINE, pod, situation)
-
-
-def _unless_failing(action: Action, doing: Doing, pod: Pod, situation: Situation) -> Step:
-    failure = call_failure(situation.fleet, doing, pod.uid)
-    if failure is None:
-        return action
-    message = f"{doing} of {pod.name}: {failure.message}"
-    return Refusal(HoldGate.ENVIRONMENT, failure.reason, message, (pod.name,))
 
 
 def _agent_fault(pod: Pod) -> Refusal | None:

@@ -26,11 +26,17 @@ STOPS_THE_CLOCK: Final = frozenset(
         HoldGate.STEP,
         HoldGate.PODS,
         HoldGate.ENVIRONMENT,
+        HoldGate.DISRUPTION,
         HoldGate.LEAVING,  # it has not met the weights
         HoldGate.FAILED,
+        HoldGate.REPAIR,
         HoldGate.AGENT,
     }
 )
+
+
+#: By pods that are not ready, which the hold names.
+USED_UP: Final = frozenset({HoldReason.BUDGET_USED_BY_UNREADY_PODS, HoldReason.NO_DISRUPTION_LEFT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +67,14 @@ def stops_the_clock(situation: Situation, hold: Refusal | None) -> bool:
     if hold.reason == HoldReason.PROVE_FIRST:
         prover = situation.prover
         return prover is not None and not isinstance(prover.agent, AgentView)  # it says nothing
-    return hold.gate in STOPS_THE_CLOCK or _is_held_by_strangers(situation, hold)
+    if hold.reason in USED_UP:
+        return _is_held_by_strangers(situation, hold)
+    return hold.gate in STOPS_THE_CLOCK
 
 
 def _is_held_by_strangers(situation: Situation, hold: Refusal) -> bool:
-    """The budget is used up by unready pods of which none has met the new weights: a bad node, a
+    """A budget is used up by unready pods of which none has met the new weights: a bad node, a
     full cluster. One of those must never roll back the fleet."""
-    if hold.reason != HoldReason.BUDGET_USED_BY_UNREADY_PODS:
-        return False
     updated = {pod.name for pod in situation.pods if pod.state is PodState.UPDATED}
     return updated.isdisjoint(hold.pods)
 
@@ -81,8 +87,9 @@ def _is_held_by_requests(situation: Situation, hold: Refusal | None) -> bool:
     if hold is not None and hold.gate is not HoldGate.TRAFFIC:
         return False
     target, swap = situation.goal.target.ref, situation.fleet.spec.swap
-    left = [pod for pod in situation.pods if pod.state is not PodState.UPDATED]
-    served = all(pod.in_service for pod in situation.pods if pod not in left)
+    updated = [pod for pod in situation.pods if pod.state is PodState.UPDATED]
+    left = (pod for pod in situation.pods if pod.state is not PodState.UPDATED)
+    served = all(pod.in_service for pod in updated)
     return served and any(gave_up(pod, target, swap) for pod in left)
 
 

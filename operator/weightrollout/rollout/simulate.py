@@ -16,6 +16,7 @@ from weightrollout.api.swap import FailureClass, Outcome
 from weightrollout.rollout.actions import (
     Action,
     Announce,
+    EvictPod,
     Measure,
     Plan,
     PruneRevision,
@@ -42,6 +43,7 @@ from weightrollout.rollout.fleet import (
 )
 from weightrollout.rollout.plan import plan
 from weightrollout.rollout.revisions import find
+from weightrollout.rollout.toybudget import ToyBudget
 from weightrollout.rollout.toypod import COMMITTED, Fate, StageFate, ToyPod
 
 Choose = Callable[[int], int]  # how many there are -> which one happens next
@@ -50,6 +52,8 @@ STAGE_S = 2.0
 SWAP_S = 1.0
 RESTART_S = 5.0
 KUBELET_S = 1.0
+BUDGET_S = 0.25
+END_S = 2.0
 MEASURE_S = 0.5
 
 
@@ -106,6 +110,8 @@ class ToyWorld:
     answers: list[Answer] = field(default_factory=list)  # to the next questions; then GOOD
     measurement: Measurement | None = None
     events: list[Event] = field(default_factory=list)
+    budgets: list[ToyBudget] = field(default_factory=list)
+    budgets_denied: str = ""
     newest: Plan | None = None
 
     def observe(self) -> Fleet:
@@ -127,11 +133,14 @@ class ToyWorld:
             memory=self.memory,
             measurement=self.measurement,
             action=self.action,
+            disruption_budgets=tuple(budget.view for budget in self.budgets),
+            disruption_budgets_denied=self.budgets_denied,
         )
 
     def one_pass(self) -> Plan:
         """Observe, plan, act, report."""
         self.kubelet()
+        self.count_budgets()
         planned = plan(self.observe())
         for action in planned.actions:
             self._act(action)
@@ -212,6 +221,8 @@ class ToyWorld:
                 self._start(
                     Work(Doing.RESTART_ENGINE, pod.uid), 0.0, lambda: self._end(pod, action)
                 )
+            case EvictPod():
+                self._start(Work(Doing.EVICT, pod.uid), 0.0, lambda: self._evict(pod))
             case _:
                 raise AssertionError(f"not an action on a pod: {action}")
 
@@ -323,9 +334,28 @@ class ToyWorld:
         pod.end_swap(fate or (pod.fates.pop(0) if pod.fates else checkpoint.swap))
 
     def _end(self, pod: ToyPod, action: RestartEngine) -> None:
+        if pod.hangs:
+            return
         pod.engine_up = False
         pod.told = None if action.serve.is_baseline else action.serve
         self.later(RESTART_S, "engine is back", pod.restart)
+
+    def _evict(self, pod: ToyPod) -> None:
+        """As the API server: an unready pod goes while no budget lacks healthy ones."""
+        counted = (budget.counted(self.pods) for budget in self.budgets)
+        short = [each for each in counted if each.selects(pod.labels)]
+        if any(each.healthy < each.desired for each in short):
+            self._fail(Work(Doing.EVICT, pod.uid), "EvictionRefused", "it would violate a budget")
+            return
+        pod.terminating = True
+        self.later(END_S, "another pod", partial(self._replace, pod))
+
+    def _replace(self, pod: ToyPod) -> None:
+        """As a StatefulSet: under the same name."""
+        if pod in self.pods:
+            self.pods[self.pods.index(pod)] = ToyPod(
+                pod.name, f"{pod.uid}+", gated=pod.gated, labels=pod.labels
+            )
 
     def kubelet(self) -> None:
         """Ready follows the readiness port and the gate, a little later."""
@@ -337,6 +367,17 @@ class ToyWorld:
 
     def _set_ready(self, pod: ToyPod) -> None:
         pod.ready = pod.should_be_ready(self.published)
+
+    def count_budgets(self) -> None:
+        """The controller of PodDisruptionBudgets follows the pods, a little later."""
+        for budget in self.budgets:
+            asked = f"counts {budget.name}"
+            differs = budget.view != budget.counted(self.pods)
+            if differs and all(event.what != asked for event in self.events):
+                self.later(BUDGET_S, asked, partial(self._count, budget))
+
+    def _count(self, budget: ToyBudget) -> None:
+        budget.view = budget.counted(self.pods)
 
     def _by_uid(self, uid: str) -> ToyPod:
         return next(pod for pod in self.pods if pod.uid == uid)

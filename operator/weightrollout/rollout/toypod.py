@@ -56,6 +56,7 @@ class ToyPod:
     engine_up: bool = True
     loaded: Ref | None = None  # None: base weights
     poisoned: bool = False
+    hangs: bool = False  # it does not end, whoever asks
     # agent
     told: Ref | None = None
     last_good: Ref | None = None
@@ -72,6 +73,8 @@ class ToyPod:
     gate_open: bool | None = None
     version_label: str = ""
     put_in_txn: str = ""
+    labels: dict[str, str] = field(default_factory=dict)
+    controlled: bool = True
 
     @property
     def swapping(self) -> bool:
@@ -102,6 +105,8 @@ class ToyPod:
             gate_open=self.gate_open,
             version_label=self.version_label,
             put_in_txn=self.put_in_txn,
+            labels=self.labels,
+            controlled=self.controlled,
         )
 
     def _agent(self, published: Ref | None) -> AgentView:

@@ -2,10 +2,17 @@
 
 from collections.abc import Iterator
 
-from weightrollout.rollout.backoff import CALL_S, restart_again_at, stage_again_at, swap_again_at
+from weightrollout.rollout.backoff import (
+    call_again_at,
+    restart_again_at,
+    stage_again_at,
+    swap_again_at,
+)
 from weightrollout.rollout.classify import Pod
+from weightrollout.rollout.disruption import FOLLOWS_WITHIN_S
 from weightrollout.rollout.podstep import READY_FOLLOWS_WITHIN_S, comes_back_by, settled_at
 from weightrollout.rollout.progress import Progress
+from weightrollout.rollout.repair import comes_back_until
 from weightrollout.rollout.situation import Situation, wanted_by
 
 
@@ -13,7 +20,7 @@ def wake_at(situation: Situation, progress: Progress, *, clock_runs: bool) -> fl
     """None: only a new observation can change anything."""
     now = situation.fleet.now
     times = [time for pod in situation.pods for time in _times_of(pod, situation)]
-    times += [failure.at + CALL_S for failure in situation.fleet.failures]
+    times += [call_again_at(failure) for failure in situation.fleet.failures]
     if situation.canary.verdict.wake_at is not None:
         times.append(situation.canary.verdict.wake_at)
     if clock_runs:
@@ -30,6 +37,8 @@ def _times_of(pod: Pod, situation: Situation) -> Iterator[float]:
         yield back_by
     if pod.memory.silent_since is not None:
         yield pod.memory.silent_since + situation.fleet.spec.pod_deadline_seconds
+    if situation.fleet.disruption_budgets and pod.view.ready:
+        yield pod.memory.ready_since + FOLLOWS_WITHIN_S
     if pod.soak_until is not None:
         yield pod.soak_until
     want = wanted_by(pod, situation)
@@ -42,3 +51,5 @@ def _times_of(pod: Pod, situation: Situation) -> Iterator[float]:
     again = restart_again_at(pod)
     if again is not None:
         yield again
+    if pod.memory.restarted_at is not None:
+        yield comes_back_until(pod.memory.restarted_at, situation)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from sights import V7, V8, asked, controller_revision, pod, rollout, swapped
+from weightrollout.api.disruption import DisruptionBudget
 from weightrollout.cli.forecast import Forecast, Kind, Live, forecast
 from weightrollout.cli.past import own_records
 from weightrollout.kube.pods import Pod
@@ -23,6 +24,17 @@ def ahead(pods: list[Pod], verdict: str = "", **spec: Any) -> Forecast:
     records = own_records(body["metadata"], history)
     seen = Live(body, tuple(map(revision_of, records)), tuple(pods), None)
     return forecast(seen, spec_read)
+
+
+def test_a_disruption_budget_without_room_stops_the_plan_and_is_named() -> None:
+    body = rollout(phase="Complete", desired=V7, target=V7, stable=V7)
+    records = own_records(body["metadata"], [controller_revision(1, V7, "Verified")])
+    full = DisruptionBudget("chat-pdb", (), observed=True, healthy=2, desired=2, expected=2)
+    seen = Live(body, tuple(map(revision_of, records)), tuple(on_v7(2)), None, (full,))
+    plan = forecast(seen, read_spec(body))
+    assert not plan.arrives
+    assert "chat-pdb" in plan.message
+    assert kinds(plan) == [(Kind.READ, 2)]
 
 
 def on_v7(count: int) -> list[Pod]:

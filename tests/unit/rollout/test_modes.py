@@ -8,7 +8,7 @@ import pytest
 
 from planning.stories import Story
 from planning.worlds import POISONED, digest, new_pod, ref_of, world_of
-from weightrollout.api.spec import Mode
+from weightrollout.api.spec import Mode, Repair
 from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.rollout.fleet import Doing, Verdict
 from weightrollout.rollout.simulate import ToyWorld
@@ -61,6 +61,16 @@ def poisoned_engine_is_restarted(mode: Mode) -> bool:
     return _after(world, mode).pod("chat-0").instance > before
 
 
+def pod_beyond_repair_is_evicted(mode: Mode) -> bool:
+    world = world_of("b", 3, on="a", repair=Repair(retries=0, allow_delete=True))
+    _until(world, lambda: world.pod("chat-0").loaded == ref_of("b"))
+    world.pod("chat-1").fates, world.refused = [POISONED], {Doing.EVICT}
+    _until(world, lambda: world.pod("chat-1").poisoned)
+    _until(world, lambda: not world.work)
+    world.refused = set()
+    return _after(world, mode).pod("chat-1").uid != "pod-1"
+
+
 def pods_read_the_new_version(mode: Mode) -> bool:
     world = world_of("b", 2, on="a")
     return any(digest("b") in pod.staged for pod in _after(world, mode).pods)
@@ -106,6 +116,7 @@ ROWS: Final[dict[str, Happens]] = {
     "a serving pod goes back in a rollback or an abort": serving_pod_goes_back,
     "a pod with nothing that it could serve loads stable": pod_with_nothing_to_serve_loads_stable,
     "a poisoned engine is restarted": poisoned_engine_is_restarted,
+    "a pod beyond repair is evicted (`repair.allowDelete`)": pod_beyond_repair_is_evicted,
     "pods read the new version": pods_read_the_new_version,
     "a swap that runs ends, and the pod is put in": swap_that_runs_ends_and_is_put_in,
     "a pod that is promised to a swap begins it": promise_that_is_not_used_yet_is_used,

@@ -214,7 +214,8 @@ def test_gates_are_asked_in_this_order() -> None:
 def test_hold_reports_the_gates_in_this_order() -> None:
     order = [
         *("Spec", "Verdict", "Mode", "Step", "Pods", "Environment", "BackOff", "Leaving"),
-        *("Budget", "Soak", "Traffic", "Proof", "Staging", "Ready", "Failed", "Agent"),
+        *("Repair", "Budget", "Disruption", "Soak", "Traffic", "Proof", "Staging", "Ready"),
+        *("Failed", "Agent"),
     ]
     assert list(HoldGate) == order
     refusals = tuple(Refusal(HoldGate(gate), gate, "") for gate in reversed(order))

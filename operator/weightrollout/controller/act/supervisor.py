@@ -11,6 +11,7 @@ from typing import Final, assert_never
 from weightrollout.api.swap import FailureClass
 from weightrollout.controller.act.announce import announce
 from weightrollout.controller.act.context import Context
+from weightrollout.controller.act.evict import evict
 from weightrollout.controller.act.measure import measure
 from weightrollout.controller.act.prune_revision import prune_revision
 from weightrollout.controller.act.publish_stable import publish_stable
@@ -30,6 +31,7 @@ from weightrollout.metrics import ACTIONS
 from weightrollout.rollout.actions import (
     Action,
     Announce,
+    EvictPod,
     Measure,
     PruneRevision,
     PublishStable,
@@ -188,6 +190,8 @@ def work_of(action: Action) -> Work:
             return Work(Doing.RELEASE, action.pod_uid)
         case RestartEngine():
             return Work(Doing.RESTART_ENGINE, action.pod_uid, action.serve.revision)
+        case EvictPod():
+            return Work(Doing.EVICT, action.pod_uid)
         case RecordRevision():
             return Work(Doing.RECORD_REVISION, "", action.ref.revision)
         case PublishStable():
@@ -218,6 +222,8 @@ def job_of(context: Context, action: Action) -> Job:
             return release(context, action)
         case RestartEngine():
             return restart_engine(context, action)
+        case EvictPod():
+            return evict(context, action)
         case RecordRevision():
             return record_revision(context, action)
         case PublishStable():

@@ -22,8 +22,8 @@
           SwapPod        Settled: chat-1 swaps to a: out of its endpoints and settled
     25 s  Progressing 2/3 available 2
           event          PodFailed: EngineCrashed: the engine process ended
-          event          Held: PodsFailed: chat-1 used up repair.retries 2 (3 attempts, the last one: EngineCrashed: the engine process ended): replace the pod or publish a new version
-          hold Failed/PodsFailed: chat-1 used up repair.retries 2 (3 attempts, the last one: EngineCrashed: the engine process ended): replace the pod or publish a new version
+          event          Held: BeyondRepair: chat-1 is out of service: it used up repair.retries 2 for all that it could serve: replace it, publish a new version, or repair.allowDelete: true evicts it
+          hold Repair/BeyondRepair: chat-1 is out of service: it used up repair.retries 2 for all that it could serve: replace it, publish a new version, or repair.allowDelete: true evicts it
 --- version b is published, and chat-0 holds it from an earlier day
     54 s  Progressing 0/3 available 2
           RecordRevision NewRevision: version b is revision 2

@@ -55,8 +55,8 @@
    159 s  Progressing 1/3 available 2
           SwapPod        Settled: chat-1 swaps to a: out of its endpoints and settled
    160 s  Progressing 1/3 available 2
-          event          Held: BudgetUsedByUnreadyPods: strategy.maxUnavailable 1 allows 1, and chat-1 is not ready: bring these pods back or raise strategy.maxUnavailable
-          hold Budget/BudgetUsedByUnreadyPods: strategy.maxUnavailable 1 allows 1, and chat-1 is not ready: bring these pods back or raise strategy.maxUnavailable
+          event          Held: BeyondRepair: chat-1 is out of service: it used up repair.retries 2 for all that it could serve: replace it, publish a new version, or repair.allowDelete: true evicts it
+          hold Repair/BeyondRepair: chat-1 is out of service: it used up repair.retries 2 for all that it could serve: replace it, publish a new version, or repair.allowDelete: true evicts it
 --- version c
    160 s  Progressing 0/3 available 2
           RecordRevision NewRevision: version c is revision 3

@@ -1,0 +1,41 @@
+     0 s  Progressing 0/3 available 3
+          RecordRevision NewRevision: version b is revision 2
+          event          RolloutStarted: version b is desired
+     0 s  Progressing 0/3 available 3
+          Stage          Scout: chat-0 reads b from file:///models/b/
+     2 s  Progressing 0/3 available 3
+          RecordRevision DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
+          event          DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
+     2 s  Progressing 0/3 available 3
+          Reserve        BudgetAllows: chat-0 goes to b (0 of 3 in use)
+          Stage          NotStaged: chat-1 reads b sha256:bbbbbbbb..
+     2 s  Progressing 0/3 available 2
+--- a new leader
+     4 s  Progressing 0/3 available 2
+          Stage          NotStaged: chat-2 reads b sha256:bbbbbbbb..
+     5 s  Progressing 0/3 available 2
+          SwapPod        Settled: chat-0 swaps to b: out of its endpoints and settled
+     6 s  Progressing 1/3 available 2
+          PutIn          Swapped: chat-0 serves b
+          event          Proven: version b is proven on its first pod
+     7 s  Progressing 1/3 available 3
+  7.25 s  Progressing 1/3 available 3
+          Reserve        BudgetAllows: chat-1 goes to b (0 of 3 in use)
+  7.25 s  Progressing 1/3 available 2
+ 10.25 s  Progressing 1/3 available 2
+          SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
+ 11.25 s  Progressing 2/3 available 2
+          PutIn          Swapped: chat-1 serves b
+ 12.25 s  Progressing 2/3 available 3
+  12.5 s  Progressing 2/3 available 3
+          Reserve        BudgetAllows: chat-2 goes to b (0 of 3 in use)
+  12.5 s  Progressing 2/3 available 2
+  15.5 s  Progressing 2/3 available 2
+          SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
+  16.5 s  Progressing 3/3 available 2
+          PutIn          Swapped: chat-2 serves b
+  17.5 s  Progressing 3/3 available 3
+          RecordRevision AllPodsVerified: all 3 pods serve b
+  17.5 s  Complete 3/3 available 3
+          PublishStable  StableChanged: new and restarted pods of chat load b
+          event          RolloutComplete: all pods serve b
