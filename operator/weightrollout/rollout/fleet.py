@@ -64,6 +64,7 @@ class Revision:
     reason: str = ""
     message: str = ""
     retry: Retry | None = None  # the newest one
+    owned: bool = True  # False: its WeightRollout was deleted and left it behind
 
     @property
     def tries(self) -> int:
@@ -205,6 +206,7 @@ class Doing(StrEnum):
     PUBLISH_STABLE = "PublishStable"
     PRUNE_REVISION = "PruneRevision"
     MEASURE = "Measure"
+    ADOPT_REVISION = "AdoptRevision"
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,9 @@ pytestmark = pytest.mark.faults
 
 Json = dict[str, Any]
 DONE_S: Final = 90.0
-#: Every rollout does these by itself, once its history is full; the other two need a reason.
-ORDINARY: Final = tuple(each for each in Doing if each not in (Doing.RELEASE, Doing.RESTART_ENGINE))
+#: These need a reason; every rollout does the others by itself, once its history is full.
+REASONED: Final = (Doing.RELEASE, Doing.RESTART_ENGINE, Doing.MEASURE, Doing.ADOPT_REVISION)
+ORDINARY: Final = tuple(each for each in Doing if each not in REASONED)
 
 
 @dataclass

@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
+
 from planning.worlds import new_pod, ref_of, serving, spec, uri, weights
+from weightrollout.api.spec import WeightRolloutSpec
 from weightrollout.api.swap import FailureClass
 from weightrollout.rollout.actions import PruneRevision
 from weightrollout.rollout.fleet import (
@@ -15,10 +18,11 @@ from weightrollout.rollout.fleet import (
     Work,
 )
 from weightrollout.rollout.plan import plan
-from weightrollout.rollout.prune import BATCH, HISTORY
+from weightrollout.rollout.prune import BATCH
 from weightrollout.rollout.revisions import revision_name
 from weightrollout.rollout.simulate import ToyWorld
 
+HISTORY = WeightRolloutSpec().revision_history_limit
 MORE = 3
 
 
@@ -97,3 +101,32 @@ def test_an_operator_that_may_not_delete_never_holds_the_rollout_for_it() -> Non
     refused = replace(fleet, failures=(failure,))
     assert pruned(refused) == []
     assert plan(refused).status.hold == plan(fleet).status.hold
+
+
+def after_pruning(fleet: Fleet) -> Fleet:
+    while gone := pruned(fleet):
+        left = tuple(each for each in fleet.revisions if each.number not in gone)
+        fleet = replace(fleet, revisions=left)
+    return fleet
+
+
+def limited(fleet: Fleet, limit: int) -> Fleet:
+    spec = fleet.spec.model_copy(update={"revision_history_limit": limit})
+    return replace(fleet, spec=spec)
+
+
+@pytest.mark.parametrize("limit", [0, 1, HISTORY - 1, HISTORY + MORE - 1])
+def test_as_many_are_left_as_the_spec_says_beside_those_in_use(limit: int) -> None:
+    fleet = fleet_with_a_long_history()
+    left = after_pruning(limited(fleet, limit)).revisions
+    newest = fleet.revisions[len(fleet.revisions) - limit :]
+    assert left == (fleet.revisions[0], *newest)
+
+
+def test_history_of_nothing_keeps_what_an_abort_of_stable_goes_back_to() -> None:
+    """Also where no pod holds it any more, and after others that came to nothing."""
+    world = serving(ToyWorld(spec("b"), [new_pod(0)], {}), "a")
+    others = tuple(_revision(number) for number in range(2, 2 + HISTORY))
+    world.revisions = (*world.revisions, *others)
+    fleet = limited(serving(world, "b").observe(), 0)
+    assert {each.ref.version for each in after_pruning(fleet).revisions} == {"a", "b"}
