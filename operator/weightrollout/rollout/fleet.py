@@ -263,6 +263,7 @@ class PodMemory:
     ready_since: float  # when `ready` was first seen as it is now
     serving: str  # revision + instance it was first seen with
     serving_since: float
+    served: str = ""  # newest revision that it was proven to serve; kept when its engine restarts
     silent_since: float | None = None  # the agent is unreachable since
     instance: str = ""  # newest engine instance that was seen; "": none yet
     reserved_txn: str = ""
