@@ -60,9 +60,9 @@ complete = is_in(Phase.COMPLETE)
 rolled_back = is_in(Phase.ROLLED_BACK)
 
 
-def ask(world: ToyWorld, verb: str, nonce: str = "1") -> None:
+def ask(world: ToyWorld, verb: str, place: str = "") -> None:
     assert world.status.desired is not None
-    world.action = f"{verb}:{world.status.desired.revision}@{nonce}"
+    world.action = f"{verb}:{world.status.desired.revision}{place}@{verb}"
 
 
 def serve(world: ToyWorld, version: str) -> bool:
@@ -373,3 +373,58 @@ def test_swap_of_every_version_has_a_deadline_of_its_own(choose: Choose) -> None
 
         story.until(swaps)
     assert seen == {"b": {77.0}, "c": {77.0}, "d": {77.0}}
+
+
+@in_any_order
+def test_abort_is_heard_after_everything_was_promoted(choose: Choose) -> None:
+    steps = strategy({"updated": 1}, {"pause": {}}, {"updated": "50%"}, {"pause": {}})
+    world = world_of("b", 4, on="a", strategy=steps, choose=choose)
+    story = Story(world)
+    story.until(is_in(Phase.PAUSED))
+    ask(world, "promote", place=":full")
+    for pod in world.pods:
+        pod.fates = [UNDONE] * 2
+    story.until(lambda _: any(pod.fates == [UNDONE] for pod in world.pods))
+    for pod in world.pods:
+        pod.fates = []
+    ask(world, "abort")
+    story.until(rolled_back)
+    story.quiet()
+    assert serve(world, "a")
+
+
+@in_any_order
+def test_first_version_that_never_works_gives_way_to_the_one_that_does(choose: Choose) -> None:
+    world = world_of("a", 3, progress_deadline_seconds=60, choose=choose)
+    crashes_after(world, "chat-0", "a", 0.9)
+    story = Story(world)
+    story.until(lambda _: world.pod("chat-0").instance > 3)
+    world.change_spec(weights=weights("b"))
+    story.until(complete)
+
+
+@in_any_order
+def test_going_back_touches_no_pod_that_never_left(choose: Choose) -> None:
+    world = world_of(
+        "b", 4, on="a", strategy=strategy({"updated": 2}, {"pause": {}}), choose=choose
+    )
+    story = Story(world)
+    story.until(is_in(Phase.PAUSED))
+    stayed = [pod for pod in world.pods if pod.loaded == ref_of("a")]
+    ask(world, "abort")
+    story.until(rolled_back)
+    story.quiet()
+    assert len(stayed) == 2
+    assert all(pod.transaction is None for pod in stayed)
+    assert serve(world, "a")
+
+
+@in_any_order
+def test_same_content_under_another_version_is_an_ordinary_rollout(choose: Choose) -> None:
+    world = world_of("b", 3, on="a", choose=choose)
+    world.checkpoints[uri("b")] = Checkpoint(digest("a"))
+    story = Story(world)
+    story.until(complete)
+    story.quiet()
+    assert {pod.version_label for pod in world.pods} == {"b"}
+    assert all(pod.ready for pod in world.pods)
