@@ -7,7 +7,7 @@ import pytest
 from planning.worlds import new_pod, ref_of, serving, spec, uri, weights
 from weightrollout.api.spec import WeightRolloutSpec
 from weightrollout.api.swap import FailureClass
-from weightrollout.rollout.actions import PruneRevision
+from weightrollout.rollout.actions import AdoptRevision, PruneRevision
 from weightrollout.rollout.fleet import (
     ActionFailure,
     AgentFault,
@@ -130,3 +130,34 @@ def test_history_of_nothing_keeps_what_an_abort_of_stable_goes_back_to() -> None
     world.revisions = (*world.revisions, *others)
     fleet = limited(serving(world, "b").observe(), 0)
     assert {each.ref.version for each in after_pruning(fleet).revisions} == {"a", "b"}
+
+
+def adopted(fleet: Fleet) -> list[int]:
+    return [each.number for each in plan(fleet).actions if isinstance(each, AdoptRevision)]
+
+
+def without_owners(fleet: Fleet) -> Fleet:
+    return replace(fleet, revisions=tuple(replace(each, owned=False) for each in fleet.revisions))
+
+
+def test_history_that_was_left_behind_is_taken_over_in_small_batches_before_it_is_pruned() -> None:
+    fleet = without_owners(fleet_with_a_long_history())
+    highest = len(fleet.revisions)
+    assert adopted(fleet) == list(range(highest, highest - BATCH, -1))
+    assert pruned(fleet) == []
+
+
+def test_nothing_is_adopted_while_the_history_is_being_written() -> None:
+    fleet = without_owners(fleet_with_a_long_history())
+    for doing in (Doing.RECORD_REVISION, Doing.PRUNE_REVISION, Doing.ADOPT_REVISION):
+        assert adopted(replace(fleet, work=frozenset({Work(doing, revision="x")}))) == []
+
+
+def test_operator_that_may_not_adopt_never_holds_the_rollout_for_it() -> None:
+    fleet = without_owners(fleet_with_a_long_history())
+    failure = ActionFailure(
+        Doing.ADOPT_REVISION, "", FailureClass.ENVIRONMENT, "ApiServerForbidden", "no", fleet.now
+    )
+    refused = replace(fleet, failures=(failure,))
+    assert adopted(refused) == []
+    assert plan(refused).status.hold == plan(fleet).status.hold

@@ -52,9 +52,9 @@
           event          RolledBack: c was rejected (PromptFailed: chat-0: answer 1 does not contain '4'); the fleet serves b: publish a new version
 --- deleted with --cascade=orphan, and created again with c
     46 s  RolledBack 2/2 available 2
-          AdoptRevision  Orphaned: version a was left behind by a WeightRollout of this name
-          AdoptRevision  Orphaned: version b was left behind by a WeightRollout of this name
           AdoptRevision  Orphaned: version c was left behind by a WeightRollout of this name
+          AdoptRevision  Orphaned: version b was left behind by a WeightRollout of this name
+          AdoptRevision  Orphaned: version a was left behind by a WeightRollout of this name
           event          RolloutStarted: version c is desired
           event          RolledBack: c was rejected (PromptFailed: chat-0: answer 1 does not contain '4'); the fleet serves b: publish a new version
           event          PodFailed: PromptFailed: answer 1 does not contain '4'
