@@ -45,8 +45,9 @@ class Scene:
         """Of the same architecture, and with answers that fail the prompts."""
         return {"version": f"wrong-{next(self.turn)}", "uri": self.written["wrong"].uri}
 
-    async def delete_rollout(self, **options: str) -> None:
-        await self.world.api.delete(f"{self._rollouts}/chat", **options)
+    async def delete_rollout(self, propagation: str = "Background") -> None:
+        options = {"propagationPolicy": propagation}
+        await self.world.api.delete(f"{self._rollouts}/chat", options)
 
     async def complete(self) -> Json:
         return await self.world.until_phase("chat", "Complete", DONE_S)
@@ -252,7 +253,7 @@ async def test_rollout_deleted_alone_and_created_again_owns_the_history_that_was
 ) -> None:
     history, pods = [_told(each) for each in await scene.revisions()], await scene.standings()
     assert history
-    await scene.delete_rollout(propagationPolicy="Orphan")
+    await scene.delete_rollout("Orphan")
 
     async def left_behind() -> bool:
         owners = [each["metadata"].get("ownerReferences") for each in await scene.revisions()]

@@ -42,6 +42,10 @@ complete = is_in(Phase.COMPLETE)
 rolled_back = is_in(Phase.ROLLED_BACK)
 
 
+def updated(count: int) -> Callable[[Plan], bool]:
+    return lambda plan: plan.status.pods.updated >= count
+
+
 def ask(world: ToyWorld, verb: str, nonce: str = "1") -> None:
     assert world.status.desired is not None
     world.action = f"{verb}:{world.status.desired.revision}@{nonce}"
@@ -161,7 +165,7 @@ def status_is_wiped_in_mid_rollout(choose: Choose) -> Story:
     world = world_of("b", 4, on="a", choose=choose)
     story = Story(world)
     for count in (1, 2, 3):
-        story.until(lambda plan, count=count: plan.status.pods.updated >= count)  # type: ignore[misc]
+        story.until(updated(count))
         story.say("status and memory are lost")
         world.status, world.memory = WeightRolloutStatus(), Memory()
         plan = story.one_pass()
