@@ -48,6 +48,7 @@ WRITTEN: Final = tuple(
 OUT_OF_REACH: Final = {
     "engine/GetModelInfo": "no part of the agent asks for it",
     "engine/Shutdown": "asked only of an engine whose plugin does not obey an exit request",
+    "operator/action/AdoptRevision": "no rollout of a fleet that stays has a history without an owner",
     "operator/write/serviceaccounts/token": "agents on loopback addresses are shown no token",
 }
 
@@ -73,6 +74,7 @@ class Occasion(StrEnum):
     UPDATE_FAILS = "UpdateFails"  # and every engine fails its first Update
     LABEL_FAILS = "LabelFails"  # and every engine finishes without its label
     DRAFT_FAILS = "DraftFails"  # and every engine fails the first Update of its draft
+    MEASURED = "Measured"  # and its canary asks
     POISONED = "Poisoned"  # and no Update succeeds before the engines are restarted
 
 
@@ -152,6 +154,7 @@ _OCCASIONS: Final = {
     "RestartEngine": Occasion.POISONED,
     Doing.RESTART_ENGINE.value: Occasion.POISONED,
     Entry.TOLD.value: Occasion.POISONED,
+    Doing.MEASURE.value: Occasion.MEASURED,
     "Hello": Occasion.TAKEOVER,
     "Watch": Occasion.TAKEOVER,
     Entry.ADOPTED.value: Occasion.TAKEOVER,
