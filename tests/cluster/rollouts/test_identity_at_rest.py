@@ -49,6 +49,13 @@ class Scene:
         options = {"propagationPolicy": propagation}
         await self.world.api.delete(f"{self._rollouts}/chat", options)
 
+    async def has_no_rollout(self) -> bool:
+        try:
+            await self.world.rollout("chat")
+        except ApiError as error:
+            return error.status == 404
+        return False
+
     async def complete(self) -> Json:
         return await self.world.until_phase("chat", "Complete", DONE_S)
 
@@ -257,7 +264,7 @@ async def test_rollout_deleted_alone_and_created_again_owns_the_history_that_was
 
     async def left_behind() -> bool:
         owners = [each["metadata"].get("ownerReferences") for each in await scene.revisions()]
-        return not any(owners)
+        return await scene.has_no_rollout() and not any(owners)
 
     await eventually(left_behind, SOON_S, "nobody owns the history")
     await scene.declare(scene.good)
