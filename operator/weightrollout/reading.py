@@ -56,6 +56,7 @@ def own_revisions(
 
 
 def revision_of(record: RevisionRecord) -> Revision:
+    """One of `own_revisions`: where it has an owner, that is us."""
     digest = record.given_digest or record.pinned_digest or None
     return Revision(
         ref=Ref(
@@ -72,6 +73,7 @@ def revision_of(record: RevisionRecord) -> Revision:
         reason=record.reason,
         message=record.message,
         retry=retry_of(record.retry),
+        owned=bool(record.owner_uid),
     )
 
 

@@ -14,8 +14,9 @@ from fleet.operator_process import OperatorProcess
 from fleet.world import World
 from localcluster.waiting import eventually
 from weightrollout.api import names
-from weightrollout.rollout.prune import HISTORY
+from weightrollout.api.spec import WeightRolloutSpec
 
+HISTORY: Final = WeightRolloutSpec().revision_history_limit
 DONE_S: Final = 90.0
 Right = tuple[str, str, str]  # API group, resource with its subresource, verb
 

@@ -1,12 +1,13 @@
 """A rollout's history as after many versions, without rolling them."""
 
-from typing import Any
+from typing import Any, Final
 
 from fleet.world import World
 from weightrollout.api import names
-from weightrollout.rollout.prune import HISTORY
+from weightrollout.api.spec import WeightRolloutSpec
 
 Json = dict[str, Any]
+HISTORY: Final = WeightRolloutSpec().revision_history_limit
 
 
 async def fill_history(world: World, name: str) -> None:

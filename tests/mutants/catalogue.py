@@ -21,6 +21,9 @@ _CANARY: Final = "unit/rollout/test_canary_stories.py::test_canary_ends_well_in_
 _DISRUPTION: Final = (
     "unit/rollout/test_disruption_stories.py::test_disruption_ends_well_in_any_order"
 )
+_HISTORY: Final = (
+    "unit/rollout/test_history_stories.py::test_story_of_the_history_ends_well_in_any_order"
+)
 _MATRIX: Final = "property/test_kill_matrix.py::"
 _ONE_KILL: Final = (
     f"{_MATRIX}test_invariant_6_one_kill_or_lost_call_at_any_boundary_ends_in_the_right_weights"
@@ -265,6 +268,33 @@ MUTANTS: Final = (
         (f"{_CANARY}[abort_although_failures_hold-0]",),
     ),
     Mutant(
+        "the way back is forgotten",
+        9,
+        "what an abort of stable goes back to stays in the history",
+        "rollout/prune.py",
+        "    for revision in (goal.desired, goal.target, goal.stable, previous):",
+        "    for revision in (goal.desired, goal.target, goal.stable):",
+        (f"{_HISTORY}[keeps_nothing_but_the_way_back-0]",),
+    ),
+    Mutant(
+        "an aborted version stays published",
+        9,
+        "what the history rejected is not what pods start from",
+        "rollout/decide.py",
+        "        return _withdrawal(fleet)",
+        "        return None",
+        (f"{_HISTORY}[back_to_the_baseline_by_a_verb_alone-0]",),
+    ),
+    Mutant(
+        "a crash loop is progress",
+        9,
+        "a pod that gets the target again and again does not hold the deadline off",
+        "rollout/progress.py",
+        "    updated = sum(_has_met_target(pod, situation) for pod in situation.pods)",
+        "    updated = sum(pod.loaded == situation.goal.target.ref for pod in situation.pods)",
+        ("unit/rollout/test_bugs_of_others.py",),
+    ),
+    Mutant(
         "a step has room for all",
         9,
         "no pod more begins the target than the step allows; the others load stable",
@@ -278,7 +308,7 @@ MUTANTS: Final = (
         9,
         "a canary whose agent is silent keeps its place while it gets requests",
         "rollout/steps.py",
-        "return pod.state is PodState.UNREACHABLE and pod.view.ready and served == target",
+        "return unheard and pod.memory.served == target",
         "return False",
         (f"{_CANARY}[silent_canary_keeps_its_place-0]",),
     ),

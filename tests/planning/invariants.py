@@ -245,7 +245,7 @@ class Watcher:
             there = sorted(holding | begun)
             assert len(there) <= allowed, f"step: {there} at the target, {allowed} allowed"
 
-    # Stable, target, desired and what a pod serves are never pruned.
+    # Stable, target, desired, what an abort of stable goes back to, and what a pod serves are never pruned.
     def _history_keeps_what_is_used(self, fleet: Fleet, plan: Plan) -> None:
         pruned = {action.revision for action in plan.actions if isinstance(action, PruneRevision)}
         if not pruned:
@@ -258,7 +258,15 @@ class Watcher:
         left = [each for each in fleet.revisions if each.ref.revision not in pruned]
         newest = max(each.number for each in fleet.revisions)
         assert any(each.number == newest for each in left), "history: the newest number is lost"
-        assert len([each for each in left if each.ref.revision not in used]) >= 10, "history: short"
+        stable = status.stable.revision if status.stable is not None else ""
+        verified = [
+            (each.number, each.ref.revision)
+            for each in fleet.revisions
+            if each.verdict is Verdict.VERIFIED and each.ref.revision != stable
+        ]
+        assert not verified or max(verified)[1] not in pruned, "history: no way back from stable"
+        idle = [each for each in left if each.ref.revision not in used]
+        assert len(idle) >= fleet.spec.revision_history_limit, "history: short"
 
     def _counts_add_up(self, fleet: Fleet, plan: Plan) -> None:
         pods = plan.status.pods

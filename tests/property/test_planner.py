@@ -87,6 +87,9 @@ CANARIES = tuple(
         [{"updated": 1}, MEASURED, {"updated": "50%"}, MEASURED],
     )
 )
+HISTORIES = (10, 0, 1, 3)
+#: Calls that are refused for a while; later kinds are left out, so that the seeds found stay what they were.
+REFUSED_CALLS = tuple(each for each in Doing if each is not Doing.ADOPT_REVISION)
 AT_REST = (Phase.COMPLETE, Phase.ROLLED_BACK)
 
 
@@ -116,6 +119,7 @@ class Chaos:
             on_failure=random.choice(list(OnFailure)),
             repair=Repair(retries=random.randrange(3)),
             progress_deadline_seconds=random.choice([60, 1800]),
+            revision_history_limit=HISTORIES[seed % len(HISTORIES)],
         )
         gated = random.random() < 0.3
         pods = [new_pod(index, gated=gated) for index in range(random.randrange(6))]
@@ -169,7 +173,8 @@ class Chaos:
             name = revision_name("chat", weights(version))
             ref = Ref(name, version, uri(version), f"sha256:{number:064x}")
             verdict = self.random.choice([None, Verdict.REJECTED])
-            yield Revision(ref, number, digest_given=False, verdict=verdict)
+            owned = self.world.spec.revision_history_limit != HISTORIES[1] or number % 5 != 0
+            yield Revision(ref, number, digest_given=False, verdict=verdict, owned=owned)
 
     def requests(self) -> None:
         """Some run on for longer than any drain, and end."""
@@ -210,7 +215,7 @@ class Chaos:
             case 8 if pod is not None and not pod.swapping:
                 pod.restart()
             case 9:
-                world.refused = set(random.sample(list(Doing), random.randrange(2)))
+                world.refused = set(random.sample(REFUSED_CALLS, random.randrange(2)))
             case 10 if pod is not None:
                 pod.terminating = True
             case _:

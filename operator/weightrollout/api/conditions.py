@@ -59,9 +59,11 @@ class AvailableReason(StrEnum):
 
 
 class RollbackReadyReason(StrEnum):
-    """RollbackReady is True when every pod could go back to stable without reading it again."""
+    """RollbackReady is True when every pod could go back at once: what an abort or a rejection of the
+    target leads to is stable, or once the target is stable itself the newest older one that was."""
 
-    STABLE_ON_PODS = "StableOnPods"  # True: each pod serves stable or holds it staged
-    STABLE_NOT_STAGED = "StableNotStaged"  # Unknown: must be read from its uri again
-    BASELINE_ONLY = "BaselineOnly"  # False: no stable yet; going back restarts engines
-    NO_PODS = "NoPods"  # Unknown
+    ON_PODS = "OnPods"  # True: surfaces when each pod serves those weights or holds them staged
+    NOT_STAGED = "NotStaged"  # Unknown: surfaces when some pod would read them from their uri again
+    AGENTS_SILENT = "AgentsSilent"  # Unknown: surfaces when some pod cannot say what it holds
+    BASELINE_ONLY = "BaselineOnly"  # False: surfaces when going back would restart engines
+    NO_PODS = "NoPods"  # Unknown: surfaces when there is no pod to ask

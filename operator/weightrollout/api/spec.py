@@ -20,6 +20,8 @@ MAX_TOKEN_ID: Final = (1 << 31) - 1
 ONE_EXPECTATION: Final = "set exactly one of contains, regex and tokenIds"
 ONE_KIND: Final = "a step is exactly one of updated, pause and analysis"
 MAX_STEPS: Final = 32
+#: Every pass looks at the whole history.
+MAX_HISTORY: Final = 1000
 
 
 class Profile(StrEnum):
@@ -343,4 +345,9 @@ class WeightRolloutSpec(ApiModel):
     mode: Mode = Field(
         default=Mode.RUN,
         description="Paused: no serving pod is touched. Suspended: the operator starts nothing; running swaps end; an engine that is out of service goes to stable by itself.",
+    )
+    revision_history_limit: Annotated[int, Field(ge=0, le=MAX_HISTORY)] = Field(
+        default=10,
+        description="Revisions kept beside those in use: what is desired, what the fleet goes to, can go "
+        "back to or serves. What is forgotten is forgotten whole, also that it was rejected.",
     )

@@ -50,6 +50,7 @@ class RevisionRecord:
     verdict: str
     reason: str
     message: str
+    time: str  # of the verdict, RFC 3339; "": none
     retry: str  # JSON, see said_retry(); "": nobody asked for it again
 
 
@@ -83,6 +84,14 @@ class Content:
     draft: Draft | None = None
 
 
+def facts_of(read: RevisionRecord) -> Facts:
+    """As it says them now."""
+    return Facts(
+        *(read.number, read.pinned_digest, read.verdict, read.reason, read.message),
+        *(read.time, read.retry),
+    )
+
+
 def revisions_path(client: Client) -> str:
     return client.collection("/apis/apps/v1", "controllerrevisions")
 
@@ -114,6 +123,7 @@ def trim_revision(body: Json) -> RevisionRecord:
         verdict=annotations.get(ANNOTATION_VERDICT, ""),
         reason=annotations.get(ANNOTATION_VERDICT_REASON, ""),
         message=annotations.get(ANNOTATION_VERDICT_MESSAGE, ""),
+        time=annotations.get(ANNOTATION_VERDICT_TIME, ""),
         retry=annotations.get(ANNOTATION_RETRY, ""),
     )
 

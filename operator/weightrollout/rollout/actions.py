@@ -123,6 +123,16 @@ class PruneRevision:
 
 
 @dataclass(frozen=True, slots=True)
+class AdoptRevision:
+    """Become the owner of a ControllerRevision that has none (compare-and-swap)."""
+
+    revision: str
+    number: int
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class PublishStable:
     """Write the fleet ConfigMap. The baseline removes the key."""
 
@@ -178,6 +188,7 @@ Action = (
     | RecordRevision
     | PublishStable
     | PruneRevision
+    | AdoptRevision
     | Measure
     | Announce
 )

@@ -12,11 +12,12 @@ from weightrollout.api.quantity import limit
 from weightrollout.api.reasons import DegradedReason, HoldReason
 from weightrollout.api.spec import Mode
 from weightrollout.api.status import Condition, Phase
-from weightrollout.rollout.classify import Pod, serves
+from weightrollout.rollout.classify import serves
 from weightrollout.rollout.degraded import degraded
-from weightrollout.rollout.fleet import Fleet, Ref, Revision
+from weightrollout.rollout.fleet import AgentView, Fleet, Ref, Revision
 from weightrollout.rollout.refusal import listed
 from weightrollout.rollout.situation import Situation
+from weightrollout.rollout.target import way_back
 
 Said = tuple[str, str, str]  # status, reason, message
 
@@ -123,25 +124,28 @@ def _available(situation: Situation) -> Said:
 
 
 def _rollback_ready(situation: Situation, stable: Revision | None) -> Said:
-    if stable is None:
+    goal = situation.goal
+    back = way_back(goal, stable, situation.fleet.revisions)
+    if back is None:
         return (
             "False",
             RollbackReadyReason.BASELINE_ONLY,
-            "no version was verified by the whole fleet yet: going back would restart engines",
+            "there is no other version that the whole fleet verified: going back would restart engines",
         )
     if not situation.pods:
         return ("Unknown", RollbackReadyReason.NO_PODS, "")
-    without = [pod.name for pod in situation.pods if not _holds(pod, stable.ref)]
-    if not without:
-        message = f"each pod serves {stable.ref.version} or holds it staged"
-        return ("True", RollbackReadyReason.STABLE_ON_PODS, message)
-    message = (
-        f"{listed(without)} would have to read {stable.ref.version} from {stable.ref.uri} again"
-    )
-    return ("Unknown", RollbackReadyReason.STABLE_NOT_STAGED, message)
+    version = back.ref.version
+    silent = [pod.name for pod in situation.pods if pod.agent is None]
+    without = [pod.name for pod in situation.pods if pod.agent and not _holds(pod.agent, back.ref)]
+    if without:
+        message = f"to go back, {listed(without)} would read {version} from {back.ref.uri} again"
+        return ("Unknown", RollbackReadyReason.NOT_STAGED, message)
+    if silent:
+        message = f"nobody can say whether {listed(silent)} could go back to {version}"
+        return ("Unknown", RollbackReadyReason.AGENTS_SILENT, message)
+    message = f"each pod serves {version} or holds it staged: going back takes a swap"
+    return ("True", RollbackReadyReason.ON_PODS, message)
 
 
-def _holds(pod: Pod, ref: Ref) -> bool:
-    if pod.agent is None:
-        return False
-    return serves(pod.agent, ref) or pod.agent.holds(ref)
+def _holds(agent: AgentView, ref: Ref) -> bool:
+    return serves(agent, ref) or agent.holds(ref)

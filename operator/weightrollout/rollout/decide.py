@@ -9,6 +9,7 @@ from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.api.spec import Mode
 from weightrollout.rollout.actions import (
     Action,
+    AdoptRevision,
     Measure,
     PruneRevision,
     PublishStable,
@@ -17,15 +18,17 @@ from weightrollout.rollout.actions import (
     RestartEngine,
     Stage,
 )
+from weightrollout.rollout.adopt import adoptable
 from weightrollout.rollout.backoff import call_failure, restart_again_at
 from weightrollout.rollout.budget import budget_of
 from weightrollout.rollout.classify import Pod
 from weightrollout.rollout.disruption import disruptions_of
-from weightrollout.rollout.fleet import Doing, Revision, Verdict
+from weightrollout.rollout.fleet import Doing, Fleet, Revision, Verdict
 from weightrollout.rollout.podstep import comes_back_by, next_step
 from weightrollout.rollout.prune import prunable
 from weightrollout.rollout.refusal import Refusal
 from weightrollout.rollout.repair import evicted_from
+from weightrollout.rollout.revisions import BASELINE, find
 from weightrollout.rollout.situation import Situation
 from weightrollout.rollout.staging import (
     has_staging_trouble,
@@ -67,7 +70,7 @@ def decide(
     may_start = final and not recording
     refusals += staging_troubles(situation)
     if record is None:
-        actions += prunable(situation)
+        actions += adoptable(situation) or prunable(situation)
     for step in _pod_steps(situation, may_start=may_start):
         if isinstance(step, Refusal):
             refusals.append(step)
@@ -125,11 +128,24 @@ def _publication(situation: Situation, stable: Revision | None) -> PublishStable
     """Only what the history vouches for; a lost history never wipes what pods start from."""
     fleet = situation.fleet
     if stable is None:
-        return None
+        return _withdrawal(fleet)
     if fleet.published == stable.ref and fleet.published_by in ("", fleet.uid):
         return None
     message = f"new and restarted pods of {fleet.name} load {stable.ref.version}"
     return PublishStable(stable.ref, "StableChanged", message)
+
+
+def _withdrawal(fleet: Fleet) -> PublishStable | None:
+    """The first version was stable, and is rejected: pods that start must not wait for it."""
+    said = fleet.published
+    known = find(fleet.revisions, said.revision) if said is not None else None
+    if known is None or known.verdict is not Verdict.REJECTED:
+        return None
+    message = (
+        f"new and restarted pods of {fleet.name} serve their base weights: {known.ref.version} was"
+        f" rejected ({known.reason})"
+    )
+    return PublishStable(BASELINE, "StableRejected", message)
 
 
 def _is_busy(situation: Situation, actions: list[Action], refusals: list[Refusal]) -> bool:
@@ -144,7 +160,7 @@ def _is_busy(situation: Situation, actions: list[Action], refusals: list[Refusal
         return True
     troubled = {pod.uid for pod in situation.pods if has_staging_trouble(pod)}
     return any(
-        not isinstance(action, PublishStable | PruneRevision | Measure)
+        not isinstance(action, PublishStable | PruneRevision | AdoptRevision | Measure)
         and not (isinstance(action, Stage) and action.pod_uid in troubled)
         for action in actions
     )

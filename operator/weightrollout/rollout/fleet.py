@@ -66,6 +66,7 @@ class Revision:
     reason: str = ""
     message: str = ""
     retry: Retry | None = None  # the newest one
+    owned: bool = True  # False: its WeightRollout was deleted and left it behind
 
     @property
     def tries(self) -> int:
@@ -211,6 +212,7 @@ class Doing(StrEnum):
     PRUNE_REVISION = "PruneRevision"
     MEASURE = "Measure"
     EVICT = "Evict"
+    ADOPT_REVISION = "AdoptRevision"
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +269,7 @@ class PodMemory:
     ready_since: float  # when `ready` was first seen as it is now
     serving: str  # revision + instance it was first seen with
     serving_since: float
+    served: str = ""  # newest revision that it was proven to serve; kept when its engine restarts
     silent_since: float | None = None  # the agent is unreachable since
     instance: str = ""  # newest engine instance that was seen; "": none yet
     reserved_txn: str = ""

@@ -114,7 +114,9 @@ def staging_of(agent: AgentView, memory: PodMemory, revision: str) -> StagingVie
 def _remember(pod: PodView, fleet: Fleet, *, stage_in_flight: bool) -> PodMemory:
     old = fleet.memory.pods.get(pod.uid)
     now = fleet.now
-    new = old or PodMemory(ready=pod.ready, ready_since=now, serving="", serving_since=now)
+    new = old or PodMemory(
+        ready=pod.ready, ready_since=now, serving="", serving_since=now, served=put_in_for(pod)
+    )
     if new.ready != pod.ready:
         new = replace(new, ready=pod.ready, ready_since=now)
     if not isinstance(pod.agent, AgentView):
@@ -144,10 +146,14 @@ def _restart_was_lost(memory: PodMemory, pod_uid: str, fleet: Fleet) -> bool:
 def _remember_engine(memory: PodMemory, agent: AgentView, now: float) -> PodMemory:
     instance = agent.engine.instance or memory.instance
     serving = f"{agent.serving.revision}@{instance}" if agent.serving else f"@{instance}"
+    served = agent.serving.revision if agent.serving else memory.served
     reserved = agent.reserved_txn or ""
     engaged_for = _engaged_for(agent)
-    seen = (instance, serving, reserved, engaged_for)
-    if seen == (memory.instance, memory.serving, memory.reserved_txn, memory.engaged_for):
+    seen = (instance, serving, served, reserved, engaged_for)
+    if seen == (
+        *(memory.instance, memory.serving, memory.served),
+        *(memory.reserved_txn, memory.engaged_for),
+    ):
         return memory
     since = memory.serving_since if serving == memory.serving else now
     reserved_since = memory.reserved_since if reserved == memory.reserved_txn else now
@@ -156,10 +162,17 @@ def _remember_engine(memory: PodMemory, agent: AgentView, now: float) -> PodMemo
         instance=instance,
         serving=serving,
         serving_since=since,
+        served=served,
         reserved_txn=reserved,
         reserved_since=reserved_since,
         engaged_for=engaged_for,
     )
+
+
+def put_in_for(pod: PodView) -> str:
+    """The revision that it was last put in with, as its own note says; "" for none of ours."""
+    parts = pod.put_in_txn.split("/")
+    return parts[1] if len(parts) == 4 else ""
 
 
 def _engaged_for(agent: AgentView) -> str:

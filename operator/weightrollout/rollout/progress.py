@@ -1,7 +1,8 @@
 """The progress deadline: seconds without progress, not seconds in all.
 
-Progress is a pod more that serves the target, a step that was passed, a byte more that was staged, an attempt more that
-reached the pause (these are bounded by repair.retries; what fails before the pause is not). The clock
+Progress is a pod more that has served the target, a step that was passed, a byte more that was staged, an attempt more that
+reached the pause (these are bounded by repair.retries; what fails before the pause is not). A pod that
+loses the target with its engine and gets it again is no progress, however often that happens. The clock
 starts again with the leader, and stands still while a person or the environment holds the rollout, and
 while there is nothing to do.
 """
@@ -11,7 +12,7 @@ from typing import Final
 
 from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.rollout.backoff import gave_up
-from weightrollout.rollout.classify import PodState
+from weightrollout.rollout.classify import Pod, PodState
 from weightrollout.rollout.fleet import AgentView
 from weightrollout.rollout.refusal import Refusal
 from weightrollout.rollout.situation import Situation
@@ -74,9 +75,18 @@ def stops_the_clock(situation: Situation, hold: Refusal | None) -> bool:
 
 def _is_held_by_strangers(situation: Situation, hold: Refusal) -> bool:
     """A budget is used up by unready pods of which none has met the new weights: a bad node, a
-    full cluster. One of those must never roll back the fleet."""
-    updated = {pod.name for pod in situation.pods if pod.state is PodState.UPDATED}
-    return updated.isdisjoint(hold.pods)
+    full cluster; or one whose agent is silent as well, as with its node. One of those must never roll back the fleet."""
+    met = {
+        pod.name
+        for pod in situation.pods
+        if pod.agent is not None and _has_met_target(pod, situation)
+    }
+    return met.isdisjoint(hold.pods)
+
+
+def _has_met_target(pod: Pod, situation: Situation) -> bool:
+    """Also where its engine has restarted since."""
+    return pod.memory.served == situation.goal.target.ref.revision
 
 
 def _is_held_by_requests(situation: Situation, hold: Refusal | None) -> bool:
@@ -95,11 +105,16 @@ def _is_held_by_requests(situation: Situation, hold: Refusal | None) -> bool:
 
 def _key(situation: Situation) -> str:
     target = situation.goal.target.ref.revision
-    updated = sum(pod.state is PodState.UPDATED for pod in situation.pods)
+    updated = sum(_has_met_target(pod, situation) for pod in situation.pods)
     agents = [pod.agent for pod in situation.pods if pod.agent is not None]
+    trying = [
+        pod.agent
+        for pod in situation.pods
+        if pod.agent is not None and not _has_met_target(pod, situation)
+    ]
     staged = sum(agent.staging.bytes for agent in agents if agent.staging is not None)
     images = sum(len(agent.staged) for agent in agents)
-    tried = sum(_attempts(agent, situation.goal.target.ref.digest) for agent in agents)
+    tried = sum(_attempts(agent, situation.goal.target.ref.digest) for agent in trying)
     step = situation.canary.key
     return f"{target}/{updated}/{images}/{staged}/{tried}/{step}"
 

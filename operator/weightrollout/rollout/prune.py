@@ -1,18 +1,19 @@
 """Which revisions the history may forget: all but the newest few that nobody uses.
 
-What is in use is kept and does not count, as in a StatefulSet's history. Silent agents cannot say
-what they serve: for them the pod's own marks speak, which were written when it was put in.
+What is in use is kept and does not count, as in a StatefulSet's history; so is what an abort of stable
+goes back to. Silent agents cannot say what they serve: for them the pod's own marks speak, which were
+written when it was put in.
 """
 
 from collections.abc import Iterator
 from typing import Final
 
 from weightrollout.rollout.actions import PruneRevision
+from weightrollout.rollout.adopt import HISTORY
 from weightrollout.rollout.fleet import AgentView, Doing, Fleet, PodView, Ref
 from weightrollout.rollout.situation import Situation
+from weightrollout.rollout.target import before
 
-#: Revisions kept beside those in use.
-HISTORY: Final = 10
 #: Deletions in one pass: a long history shrinks without a burst on the API server.
 BATCH: Final = 5
 
@@ -21,7 +22,7 @@ def prunable(situation: Situation) -> tuple[PruneRevision, ...]:
     """The oldest first. None while the history is being written, or a deletion is under way or
     failed lately: nothing waits for it, so it never holds the rollout."""
     fleet = situation.fleet
-    if any(work.doing in (Doing.RECORD_REVISION, Doing.PRUNE_REVISION) for work in fleet.work):
+    if any(work.doing in HISTORY for work in fleet.work):
         return ()
     if fleet.failure_of(Doing.PRUNE_REVISION) is not None:
         return ()
@@ -34,13 +35,14 @@ def prunable(situation: Situation) -> tuple[PruneRevision, ...]:
         ),
         key=lambda each: each.number,
     )
-    excess = idle[: max(0, len(idle) - HISTORY)]
+    limit = fleet.spec.revision_history_limit
+    excess = idle[: max(0, len(idle) - limit)]
     return tuple(
         PruneRevision(
             each.ref.revision,
             each.number,
             "HistoryFull",
-            f"version {each.ref.version} is in use nowhere and older than {HISTORY} others",
+            f"version {each.ref.version} is in use nowhere (revisionHistoryLimit {limit})",
         )
         for each in excess[:BATCH]
     )
@@ -61,7 +63,8 @@ def _in_use(situation: Situation) -> tuple[set[str], set[str]]:
 
 def _refs(situation: Situation) -> Iterator[Ref | None]:
     goal, fleet = situation.goal, situation.fleet
-    for revision in (goal.desired, goal.queued, goal.target, goal.stable):
+    previous = before(goal.stable, fleet.revisions)
+    for revision in (goal.desired, goal.queued, goal.target, goal.stable, previous):
         yield revision.ref if revision is not None else None
     yield fleet.published
     for pod in fleet.pods:

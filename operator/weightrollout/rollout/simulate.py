@@ -15,6 +15,7 @@ from weightrollout.api.status import MeasurementOutcome, WeightRolloutStatus
 from weightrollout.api.swap import FailureClass, Outcome
 from weightrollout.rollout.actions import (
     Action,
+    AdoptRevision,
     Announce,
     EvictPod,
     Measure,
@@ -186,6 +187,9 @@ class ToyWorld:
             case PruneRevision():
                 work = Work(Doing.PRUNE_REVISION, revision=action.revision)
                 self._start(work, 0.0, lambda: self._prune(action))
+            case AdoptRevision():
+                work = Work(Doing.ADOPT_REVISION, revision=action.revision)
+                self._start(work, 0.0, lambda: self._adopt(action))
             case Measure():
                 work = Work(Doing.MEASURE, revision=action.revision)
                 self._start(work, MEASURE_S, lambda: self._measure(action))
@@ -280,6 +284,12 @@ class ToyWorld:
             if (each.ref.revision, each.number) != (action.revision, action.number)
         )
 
+    def _adopt(self, action: AdoptRevision) -> None:
+        self.revisions = tuple(
+            replace(each, owned=True) if each.ref.revision == action.revision else each
+            for each in self.revisions
+        )
+
     def _publish(self, stable: Ref) -> None:
         self.published = None if stable.is_baseline else stable
 
@@ -337,7 +347,7 @@ class ToyWorld:
         if pod.hangs:
             return
         pod.engine_up = False
-        pod.told = None if action.serve.is_baseline else action.serve
+        pod.told = action.serve
         self.later(RESTART_S, "engine is back", pod.restart)
 
     def _evict(self, pod: ToyPod) -> None:

@@ -264,9 +264,8 @@ def _holds(pod: Pod, target: str, fleet: Fleet) -> bool:
     if pod.state is PodState.POISONED:
         return pod.finished is not None and pod.finished.weights.revision == target
     # Its agent is silent and Kubernetes still sends it requests: it serves what it served last.
-    put_in = pod.view.put_in_txn.split("/")
-    served = pod.memory.serving.partition("@")[0] or (put_in[1] if len(put_in) == 4 else "")
-    return pod.state is PodState.UNREACHABLE and pod.view.ready and served == target
+    unheard = pod.state is PodState.UNREACHABLE and pod.view.ready
+    return unheard and pod.memory.served == target
 
 
 def _is_promised(pod: Pod, target: str) -> bool:

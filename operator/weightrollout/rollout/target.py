@@ -6,6 +6,7 @@ the history of revisions; status and the fleet ConfigMap only break ties, so a l
 nothing. Where the history was lost, the ConfigMap alone says what to go back to.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from weightrollout.api.names import MAX_NAME_LENGTH
@@ -139,6 +140,21 @@ def _outlived(fleet: Fleet) -> Revision | None:
     if known is not None and known.verdict is Verdict.REJECTED:
         return None
     return Revision(ref, number=0, digest_given=True, verdict=Verdict.VERIFIED)
+
+
+def way_back(goal: Goal, stable: Revision | None, revisions: Iterable[Revision]) -> Revision | None:
+    """What an abort or a rejection of the target leads to; None: the baseline, by restarts.
+
+    Once the target is stable itself, that is the newest older one which the whole fleet verified.
+    """
+    arrived = stable is not None and stable.ref.revision == goal.target.ref.revision
+    return before(stable, revisions) if arrived and goal.on_target_content else stable
+
+
+def before(stable: Revision | None, revisions: Iterable[Revision]) -> Revision | None:
+    """What would be stable without this one; None: the baseline."""
+    name = stable.ref.revision if stable is not None else ""
+    return newest_verified(each for each in revisions if each.ref.revision != name)
 
 
 def _kept(fleet: Fleet) -> Revision | None:

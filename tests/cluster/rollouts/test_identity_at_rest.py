@@ -45,8 +45,16 @@ class Scene:
         """Of the same architecture, and with answers that fail the prompts."""
         return {"version": f"wrong-{next(self.turn)}", "uri": self.written["wrong"].uri}
 
-    async def delete_rollout(self) -> None:
-        await self.world.api.delete(f"{self._rollouts}/chat")
+    async def delete_rollout(self, propagation: str = "Background") -> None:
+        options = {"propagationPolicy": propagation}
+        await self.world.api.delete(f"{self._rollouts}/chat", options)
+
+    async def has_no_rollout(self) -> bool:
+        try:
+            await self.world.rollout("chat")
+        except ApiError as error:
+            return error.status == 404
+        return False
 
     async def complete(self) -> Json:
         return await self.world.until_phase("chat", "Complete", DONE_S)
@@ -245,6 +253,45 @@ async def test_rollout_deleted_and_created_again_moves_no_pod_that_serves_it(sce
 
     await eventually(owned, SOON_S, "the history is the new one's")
     await eventually(lambda: _owner_is(scene, uid), SOON_S, "stable is the new one's")
+
+
+async def test_rollout_deleted_alone_and_created_again_owns_the_history_that_was_left_behind(
+    scene: Scene,
+) -> None:
+    history, pods = [_told(each) for each in await scene.revisions()], await scene.standings()
+    assert history
+    await scene.delete_rollout("Orphan")
+
+    async def left_behind() -> bool:
+        owners = [each["metadata"].get("ownerReferences") for each in await scene.revisions()]
+        return await scene.has_no_rollout() and not any(owners)
+
+    await eventually(left_behind, SOON_S, "nobody owns the history")
+    await scene.declare(scene.good)
+    await scene.complete()
+    uid = (await scene.world.rollout("chat"))["metadata"]["uid"]
+
+    async def owned() -> bool:
+        owners = [each["metadata"].get("ownerReferences") for each in await scene.revisions()]
+        return [each[0]["uid"] for each in owners if each] == [uid] * len(history)
+
+    await eventually(owned, SOON_S, "the history is the new one's")
+    assert [_told(each) for each in await scene.revisions()] == history
+    after = await scene.standings()
+    assert {pod: each.updates for pod, each in after.items()} == {
+        pod: each.updates for pod, each in pods.items()
+    }
+
+
+def _told(revision: Json) -> Json:
+    """All that a revision says, but for its owner."""
+    metadata = revision["metadata"]
+    return {
+        "uid": metadata["uid"],
+        "annotations": metadata.get("annotations"),
+        "revision": revision["revision"],
+        "data": revision["data"],
+    }
 
 
 async def _owner_is(scene: Scene, uid: str) -> bool:

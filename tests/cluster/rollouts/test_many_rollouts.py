@@ -16,12 +16,13 @@ from localcluster.api import ApiError
 from localcluster.virtual_node import VirtualNode
 from localcluster.waiting import eventually
 from weightrollout.api import names
-from weightrollout.rollout.prune import HISTORY
+from weightrollout.api.spec import WeightRolloutSpec
 
 pytestmark = pytest.mark.faults
 
 Json = dict[str, Any]
 
+HISTORY: Final = WeightRolloutSpec().revision_history_limit
 FLEETS: Final = tuple(f"chat-{number}" for number in range(10))
 PODS: Final = 2
 POLICY: Final[Json] = {

@@ -14,11 +14,12 @@ from fleet.operator_process import OperatorProcess
 from fleet.world import World
 from localcluster.virtual_node import VirtualNode
 from weightrollout.api import names
-from weightrollout.rollout.prune import HISTORY
+from weightrollout.api.spec import WeightRolloutSpec
 from weightrollout.weights.digest import digest_of
 
 pytestmark = pytest.mark.faults
 
+HISTORY: Final = WeightRolloutSpec().revision_history_limit
 VERSIONS: Final = 200
 #: After so many all caches are full: the history, the agents' finished swaps and attempts.
 WARM: Final = 45

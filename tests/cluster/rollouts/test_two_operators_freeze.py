@@ -32,8 +32,9 @@ pytestmark = pytest.mark.faults
 
 Json = dict[str, Any]
 DONE_S: Final = 90.0
-#: Every rollout does these, once its history is full, and its canary asks; the other two need a reason.
-ORDINARY: Final = tuple(each for each in Doing if each not in (Doing.RELEASE, Doing.RESTART_ENGINE))
+#: These need a reason; every rollout does the others, once its history is full and its canary asks.
+REASONED: Final = (Doing.RELEASE, Doing.RESTART_ENGINE, Doing.ADOPT_REVISION)
+ORDINARY: Final = tuple(each for each in Doing if each not in REASONED)
 
 
 @dataclass

@@ -21,10 +21,11 @@ from weightrollout.controller.act.supervisor import Supervisor
 from weightrollout.controller.agent_view import ref_of
 from weightrollout.controller.agents import Agents
 from weightrollout.controller.leader import Fence, Guard
-from weightrollout.kube.revisions import Owner
+from weightrollout.kube.revisions import Owner, RevisionRecord
 from weightrollout.reading import own_revisions, published, revision_of
 from weightrollout.rollout.actions import (
     Action,
+    AdoptRevision,
     PruneRevision,
     PublishStable,
     PutIn,
@@ -52,6 +53,7 @@ SOON = 5.0
 DIGEST = "sha256:" + "a" * 64
 REF = Ref("chat-1", "v1", "file:///m/", DIGEST)
 TXN = "uid/chat-1/pod/1"
+ROLLOUTS = "/apis/weightrollout.dev/v1alpha1/namespaces/ns/weightrollouts"
 REVISIONS = "/apis/apps/v1/namespaces/ns/controllerrevisions"
 Ground = Any  # tests/unit/controller/conftest.py
 
@@ -452,12 +454,88 @@ async def test_verdict_of_a_deleted_rollout_says_nothing_about_the_one_of_its_na
     async with scene(ground) as here:
         here.start(RecordRevision(REF, 1, True, Verdict.VERIFIED, "AllPodsVerified", ""))
         await here.done()
-        again = replace(here.context, owner=Owner("chat", "created-again"))
+        ground.front.remove(f"{ROLLOUTS}/chat")
+        stored = ground.rollout()
+        again = replace(here.context, owner=Owner("chat", stored["metadata"]["uid"]))
         here.supervisor.start(again, [RecordRevision(REF, 1, True, None, "NewRevision", "")])
         await here.done()
         record = ground.world.revisions.get("chat-1")
         assert record is not None
-        assert (record.owner_uid, record.verdict) == ("created-again", "")
+        assert (record.owner_uid, record.verdict) == (stored["metadata"]["uid"], "")
+
+
+async def orphan(here: Scene) -> RevisionRecord:
+    """What `kubectl delete --cascade=orphan` leaves behind, in the server and in our picture."""
+    here.start(RecordRevision(REF, 3, True, Verdict.REJECTED, "PromptFailed", "chat-0: no 4"))
+    await here.done()
+    body = here.ground.front.objects[f"{REVISIONS}/chat-1"]
+    del body["metadata"]["ownerReferences"]
+    here.ground.world.revisions.learn(here.ground.front.put(REVISIONS, body))
+    record: RevisionRecord | None = here.ground.world.revisions.get("chat-1")
+    assert record is not None
+    assert not revision_of(record).owned
+    return record
+
+
+ADOPT = AdoptRevision("chat-1", 3, "Orphaned", "")
+
+
+async def test_record_that_was_left_behind_becomes_ours_and_says_what_it_said(
+    ground: Ground,
+) -> None:
+    async with scene(ground) as here:
+        before = await orphan(here)
+        stored = ground.rollout()
+        context = replace(here.context, owner=Owner("chat", stored["metadata"]["uid"]))
+        here.supervisor.start(context, [ADOPT])
+        await here.done()
+        after = ground.world.revisions.get("chat-1")
+        assert after is not None
+        assert after.owner_uid == stored["metadata"]["uid"]
+        assert replace(after, owner_uid="", resource_version=before.resource_version) == before
+        assert here.failures == ()
+
+
+@pytest.mark.parametrize("gone", ["deleted", "created again", "being deleted"])
+async def test_record_without_an_owner_is_not_adopted_by_one_that_is_gone(
+    ground: Ground, gone: str
+) -> None:
+    """A picture that lags behind: the garbage collector would delete what was to be left behind."""
+    async with scene(ground) as here:
+        await orphan(here)
+        stored = ground.rollout()
+        context = replace(here.context, owner=Owner("chat", stored["metadata"]["uid"]))
+        if gone == "being deleted":
+            stored["metadata"]["deletionTimestamp"] = "2026-11-30T10:00:00Z"
+            ground.front.put(ROLLOUTS, stored)
+        else:
+            ground.front.remove(f"{ROLLOUTS}/chat", silently=True)
+        if gone == "created again":
+            ground.front.put(ROLLOUTS, {**stored, "metadata": {"name": "chat", "namespace": "ns"}})
+        record = RecordRevision(REF, 3, True, Verdict.VERIFIED, "AllPodsVerified", "")
+        here.supervisor.start(context, [ADOPT, record])
+        await here.done()
+        assert "ownerReferences" not in ground.front.objects[f"{REVISIONS}/chat-1"]["metadata"]
+        assert len(here.failures) == 2
+
+
+async def test_record_that_somebody_wrote_since_it_was_left_behind_is_read_first(
+    ground: Ground,
+) -> None:
+    async with scene(ground) as here:
+        await orphan(here)
+        stored = ground.rollout()
+        context = replace(here.context, owner=Owner("chat", stored["metadata"]["uid"]))
+        written = ground.front.put(REVISIONS, ground.front.objects[f"{REVISIONS}/chat-1"])
+        here.supervisor.start(context, [ADOPT])
+        await here.done()
+        assert here.failures == ()
+        read = ground.world.revisions.get("chat-1")
+        assert read is not None
+        assert (read.owner_uid, read.resource_version) == (
+            "",
+            int(written["metadata"]["resourceVersion"]),
+        )
 
 
 async def test_record_that_was_deleted_meanwhile_is_forgotten_and_blames_nobody(

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import pytest
+
 from planning.worlds import new_pod, ref_of, serving, spec, uri, weights
-from weightrollout.api.spec import Supersede
+from weightrollout.api.spec import Supersede, WeightRolloutSpec
 from weightrollout.api.status import WeightRolloutStatus, WeightsRef
 from weightrollout.api.swap import FailureClass
-from weightrollout.rollout.actions import PruneRevision
+from weightrollout.rollout.actions import AdoptRevision, PruneRevision
 from weightrollout.rollout.fleet import (
     ActionFailure,
     AgentFault,
@@ -17,10 +19,11 @@ from weightrollout.rollout.fleet import (
     Work,
 )
 from weightrollout.rollout.plan import plan
-from weightrollout.rollout.prune import BATCH, HISTORY
+from weightrollout.rollout.prune import BATCH
 from weightrollout.rollout.revisions import revision_name
 from weightrollout.rollout.simulate import ToyWorld
 
+HISTORY = WeightRolloutSpec().revision_history_limit
 MORE = 3
 
 
@@ -115,4 +118,64 @@ def test_an_operator_that_may_not_delete_never_holds_the_rollout_for_it() -> Non
     )
     refused = replace(fleet, failures=(failure,))
     assert pruned(refused) == []
+    assert plan(refused).status.hold == plan(fleet).status.hold
+
+
+def after_pruning(fleet: Fleet) -> Fleet:
+    while gone := pruned(fleet):
+        left = tuple(each for each in fleet.revisions if each.number not in gone)
+        fleet = replace(fleet, revisions=left)
+    return fleet
+
+
+def limited(fleet: Fleet, limit: int) -> Fleet:
+    spec = fleet.spec.model_copy(update={"revision_history_limit": limit})
+    return replace(fleet, spec=spec)
+
+
+@pytest.mark.parametrize("limit", [0, 1, HISTORY - 1, HISTORY + MORE - 1])
+def test_as_many_are_left_as_the_spec_says_beside_those_in_use(limit: int) -> None:
+    fleet = fleet_with_a_long_history()
+    left = after_pruning(limited(fleet, limit)).revisions
+    newest = fleet.revisions[len(fleet.revisions) - limit :]
+    assert left == (fleet.revisions[0], *newest)
+
+
+def test_history_of_nothing_keeps_what_an_abort_of_stable_goes_back_to() -> None:
+    """Also where no pod holds it any more, and after others that came to nothing."""
+    world = serving(ToyWorld(spec("b"), [new_pod(0)], {}), "a")
+    others = tuple(_revision(number) for number in range(2, 2 + HISTORY))
+    world.revisions = (*world.revisions, *others)
+    fleet = limited(serving(world, "b").observe(), 0)
+    assert {each.ref.version for each in after_pruning(fleet).revisions} == {"a", "b"}
+
+
+def adopted(fleet: Fleet) -> list[int]:
+    return [each.number for each in plan(fleet).actions if isinstance(each, AdoptRevision)]
+
+
+def without_owners(fleet: Fleet) -> Fleet:
+    return replace(fleet, revisions=tuple(replace(each, owned=False) for each in fleet.revisions))
+
+
+def test_history_that_was_left_behind_is_taken_over_in_small_batches_before_it_is_pruned() -> None:
+    fleet = without_owners(fleet_with_a_long_history())
+    highest = len(fleet.revisions)
+    assert adopted(fleet) == list(range(highest, highest - BATCH, -1))
+    assert pruned(fleet) == []
+
+
+def test_nothing_is_adopted_while_the_history_is_being_written() -> None:
+    fleet = without_owners(fleet_with_a_long_history())
+    for doing in (Doing.RECORD_REVISION, Doing.PRUNE_REVISION, Doing.ADOPT_REVISION):
+        assert adopted(replace(fleet, work=frozenset({Work(doing, revision="x")}))) == []
+
+
+def test_operator_that_may_not_adopt_never_holds_the_rollout_for_it() -> None:
+    fleet = without_owners(fleet_with_a_long_history())
+    failure = ActionFailure(
+        Doing.ADOPT_REVISION, "", FailureClass.ENVIRONMENT, "ApiServerForbidden", "no", fleet.now
+    )
+    refused = replace(fleet, failures=(failure,))
+    assert adopted(refused) == []
     assert plan(refused).status.hold == plan(fleet).status.hold

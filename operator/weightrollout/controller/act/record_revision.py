@@ -1,6 +1,7 @@
 """Create a ControllerRevision, or write digest and verdict to it on top of what was read."""
 
 from weightrollout.clock import rfc3339
+from weightrollout.controller.act.adopt_revision import lives
 from weightrollout.controller.act.context import Context
 from weightrollout.kube.errors import Conflict, NotFound
 from weightrollout.kube.revisions import (
@@ -34,6 +35,8 @@ async def record_revision(context: Context, action: RecordRevision) -> None:
         *(action.number, pinned, verdict, action.reason, action.message),
         *(rfc3339(world.clock.wall()), retry),
     )
+    if read is not None and read.owner_uid != context.owner.uid:
+        await lives(context)
     context.guard()
     try:
         if read is None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from typing import Final, assert_never
 
 from weightrollout.api.swap import FailureClass
+from weightrollout.controller.act.adopt_revision import adopt_revision
 from weightrollout.controller.act.announce import announce
 from weightrollout.controller.act.context import Context
 from weightrollout.controller.act.evict import evict
@@ -30,6 +31,7 @@ from weightrollout.kube.podwrites import PodGone
 from weightrollout.metrics import ACTIONS
 from weightrollout.rollout.actions import (
     Action,
+    AdoptRevision,
     Announce,
     EvictPod,
     Measure,
@@ -198,6 +200,8 @@ def work_of(action: Action) -> Work:
             return Work(Doing.PUBLISH_STABLE, "", action.stable.revision)
         case PruneRevision():
             return Work(Doing.PRUNE_REVISION, "", action.revision)
+        case AdoptRevision():
+            return Work(Doing.ADOPT_REVISION, "", action.revision)
         case Measure():
             return Work(Doing.MEASURE, "", action.revision)
         case Announce():
@@ -230,6 +234,8 @@ def job_of(context: Context, action: Action) -> Job:
             return publish_stable(context, action)
         case PruneRevision():
             return prune_revision(context, action)
+        case AdoptRevision():
+            return adopt_revision(context, action)
         case Measure():
             return measure(context, action)
         case Announce():

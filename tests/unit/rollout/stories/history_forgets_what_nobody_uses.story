@@ -277,13 +277,13 @@
    413 s  Progressing 0/1 available 0
           SwapPod        Settled: chat-0 swaps to v13: out of its endpoints and settled
    414 s  Progressing 1/1 available 0
-          PruneRevision  HistoryFull: version v01 is in use nowhere and older than 10 others
           PutIn          Swapped: chat-0 serves v13
           event          Proven: version v13 is proven on its first pod
    415 s  Progressing 1/1 available 1
           RecordRevision AllPodsVerified: all 1 pods serve v13
    415 s  Complete 1/1 available 1
           PublishStable  StableChanged: new and restarted pods of chat load v13
+          PruneRevision  HistoryFull: version v01 is in use nowhere (revisionHistoryLimit 10)
           event          RolloutComplete: all pods serve v13
 --- the oldest version that is left comes back
    442 s  Progressing 0/1 available 1
