@@ -1,5 +1,8 @@
 """kstatus (Flux, Helm, kpt) and Argo CD say about each state what a person would say."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from gitops.judge import Judgement, judged
@@ -8,27 +11,11 @@ from weightrollout.api.status import Phase
 
 Judgements = dict[str, tuple[Recorded, Judgement]]
 
-SAID = {
-    "just applied": ("InProgress", "Progressing"),
-    "no pods": ("InProgress", "Progressing"),
-    "pods that start": ("InProgress", "Progressing"),
-    "pods that move": ("InProgress", "Progressing"),
-    "a person's pause": ("InProgress", "Suspended"),
-    "a step that waits for a person": ("InProgress", "Suspended"),
-    "a step that waits for time": ("InProgress", "Progressing"),
-    "an analysis that nobody answers": ("InProgress", "Suspended"),
-    "suspended": ("InProgress", "Suspended"),
-    "complete": ("Current", "Healthy"),
-    "scaled to zero": ("Current", "Healthy"),
-    "on its way back": ("InProgress", "Progressing"),
-    "rolled back": ("Failed", "Degraded"),
-    "held after a failure": ("Failed", "Degraded"),
-    "a way back that failed": ("Failed", "Degraded"),
-    "a version with another digest": ("Failed", "Degraded"),
-    "a spec that nobody can read": ("Failed", "Degraded"),
-    "a newer spec, not seen yet": ("InProgress", "Progressing"),
-    "being deleted": ("Terminating", "Progressing"),
-}
+PAPER = Path(__file__).resolve().parents[3] / "docs" / "gitops.md"
+_ROW = re.compile(r"\| ([a-z][^|]+) \| (\w+) \| (\w+) \|")
+
+#: What is the case -> what kstatus and Argo CD say, as the documentation promises it.
+SAID = {name: (kstatus, argo) for name, kstatus, argo in _ROW.findall(PAPER.read_text())}
 
 
 def test_every_state_is_recorded_and_every_phase_occurs() -> None:
