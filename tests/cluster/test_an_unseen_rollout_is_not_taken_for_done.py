@@ -1,12 +1,16 @@
 """Between `kubectl apply` and the operator's first word nobody may read "done"."""
 
 import asyncio
+import re
+import shlex
 from asyncio.subprocess import PIPE, STDOUT
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from crd_install import collection, install_crd, weight_rollout
+from gitops.judge import HEALTH
 from localcluster.access import Cluster
 from localcluster.api import Api
 from localcluster.build import kubectl_binary
@@ -18,6 +22,8 @@ pytestmark = pytest.mark.cluster
 
 Json = dict[str, Any]
 
+ROOT = Path(__file__).resolve().parents[2]
+PAPER = ROOT / "docs" / "gitops.md"
 ANSWER_S = 30.0
 UNSEEN: Json = {"observedGeneration": 0}
 MANIFEST = f"""
@@ -43,14 +49,19 @@ class Person:
 
     async def kubectl(self, *arguments: str, said: str = "") -> tuple[int | None, str]:
         """Exit code and all that it printed."""
-        kubectl = await asyncio.create_subprocess_exec(
-            *(str(kubectl_binary()), *self._access, *arguments),
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=STDOUT,
+        return await self._run(str(kubectl_binary()), *self._access, *arguments, said=said)
+
+    async def bash(self, script: str) -> tuple[int | None, str]:
+        """The same for a script that calls kubectl."""
+        ours = shlex.join((str(kubectl_binary()), *self._access))
+        return await self._run("bash", "-c", f'kubectl() {{ {ours} "$@"; }}\n{script}')
+
+    async def _run(self, *command: str, said: str = "") -> tuple[int | None, str]:
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=PIPE, stdout=PIPE, stderr=STDOUT, cwd=ROOT
         )
-        out, _ = await asyncio.wait_for(kubectl.communicate(said.encode()), ANSWER_S)
-        return kubectl.returncode, out.decode()
+        out, _ = await asyncio.wait_for(process.communicate(said.encode()), ANSWER_S)
+        return process.returncode, out.decode()
 
     async def apply(self, version: str) -> None:
         code, out = await self.kubectl("apply", "-f", "-", said=MANIFEST % version)
@@ -135,3 +146,31 @@ async def test_wait_does_not_return_before_the_operator_has_seen_the_newest_spec
     assert not await person.sees_ready()  # Ready is True, and about the spec before
     await say(api, namespace, generation=2)
     assert await person.sees_ready()
+
+
+async def test_waiting_for_a_field_is_what_the_documentation_warns_of(
+    api: Api, namespace: str, person: Person
+) -> None:
+    await person.apply("v1")
+    path = f"{collection(namespace)}/chat/status"
+    named = {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": "chat"}}
+    status = {"observedGeneration": 1, "phase": "Complete"}
+    await api.patch(path, {**named, "status": status}, "apply", fieldManager=FIELD_MANAGER)
+    await person.apply("v2")
+    field = "--for=jsonpath={.status.phase}=Complete"
+    code, out = await person.kubectl("wait", field, "weightrollout/chat", "--timeout=0")
+    assert code == 0, out
+
+
+async def test_the_health_check_of_argo_cd_goes_beside_what_its_configmap_holds(
+    api: Api, namespace: str, person: Person
+) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "argocd-cm"}}
+    await api.create(path, {**config, "data": {"url": "https://argo"}})
+    (script,) = re.findall(r"```bash\n(key=.*?)```", PAPER.read_text(), re.DOTALL)
+    code, out = await person.bash(script.replace("-n argocd", ""))
+    assert code == 0, out
+    health = "resource.customizations.health.weightrollout.dev_WeightRollout"
+    data = (await api.get(f"{path}/argocd-cm"))["data"]
+    assert data == {"url": "https://argo", health: HEALTH.read_text()}
