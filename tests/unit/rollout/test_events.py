@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -16,8 +17,16 @@ from weightrollout.rollout.fleet import AgentFault
 from weightrollout.rollout.plan import plan
 from weightrollout.rollout.simulate import Checkpoint, ToyWorld
 
+Json = dict[str, Any]
+
 MANY = 200
 HOUR = 3600.0
+PAUSES: tuple[Json, ...] = (
+    {"updated": 1},
+    {"pause": {}},
+    {"updated": 2},
+    {"pause": {"durationSeconds": 60}},
+)
 
 
 class Heard:
@@ -57,7 +66,7 @@ def _phase(phase: Phase) -> Callable[[Plan], bool]:
     return lambda planned: planned.status.phase is phase
 
 
-def _canary(*steps: object) -> Strategy:
+def _canary(*steps: Json) -> Strategy:
     return Strategy(max_unavailable=1, steps=tuple(Step.model_validate(each) for each in steps))
 
 
@@ -117,8 +126,7 @@ def test_a_hold_that_comes_and_goes_is_told_once_an_hour() -> None:
 
 
 def test_a_step_that_waits_is_told_once_with_the_way_on() -> None:
-    steps = ({"updated": 1}, {"pause": {}}, {"updated": 2}, {"pause": {"durationSeconds": 60}})
-    world = world_of("b", 3, on="a", strategy=_canary(*steps))
+    world = world_of("b", 3, on="a", strategy=_canary(*PAUSES))
     heard = Heard(world)
     heard.until(lambda planned: planned.status.phase is Phase.PAUSED)
     heard.for_seconds(120)
@@ -129,8 +137,7 @@ def test_a_step_that_waits_is_told_once_with_the_way_on() -> None:
 
 
 def test_each_pause_of_a_canary_and_each_verb_is_told() -> None:
-    steps = ({"updated": 1}, {"pause": {}}, {"updated": 2}, {"pause": {"durationSeconds": 60}})
-    world = world_of("b", 3, on="a", strategy=_canary(*steps))
+    world = world_of("b", 3, on="a", strategy=_canary(*PAUSES))
     heard = Heard(world)
     planned = heard.until(lambda planned: planned.status.phase is Phase.PAUSED)
     target, step = planned.status.target, planned.status.step
@@ -195,8 +202,7 @@ def test_what_was_announced_is_not_remembered_for_ever() -> None:
 
 
 def test_a_new_leader_tells_no_step_and_no_verb_again() -> None:
-    steps = ({"updated": 1}, {"pause": {}})
-    world = world_of("b", 3, on="a", strategy=_canary(*steps))
+    world = world_of("b", 3, on="a", strategy=_canary(*PAUSES))
     heard = Heard(world)
     heard.until(_phase(Phase.PAUSED))
     world.action = "nonsense"
