@@ -6,6 +6,7 @@ import aiohttp
 import pytest
 
 from crd_install import collection, install_crd, weight_rollout
+from gitops.objects import recorded
 from localcluster.access import Cluster
 from localcluster.api import Api
 from weightrollout.api.names import ANNOTATION_SCHEMA, API_VERSION, FIELD_MANAGER, KIND
@@ -82,3 +83,48 @@ async def test_the_columns_tell_version_phase_progress_and_hold(
         "v1", 2, 1, "5 of 8 pods serve v2; swapping chat-5",
     ]  # fmt: skip
     await api.delete(path)
+
+
+async def test_a_look_at_many_says_of_each_where_it_is_and_what_it_waits_for(
+    cluster: Cluster, api: Api, namespace: str
+) -> None:
+    """With the statuses that the planner makes."""
+    for each in recorded():
+        name = each.name.replace(" ", "-").replace(",", "").replace("'", "")
+        body = {**each.body, "metadata": {"name": name}}
+        await api.create(collection(namespace), body)
+        if each.phase is not None:
+            status = f"{collection(namespace)}/{name}/status"
+            del body["spec"]
+            await api.patch(status, body, "apply", fieldManager=FIELD_MANAGER)
+
+    shown = await table(cluster, collection(namespace))
+
+    columns = [column["name"] for column in shown["columnDefinitions"]]
+    told = {
+        row["cells"][0]: tuple(
+            row["cells"][columns.index(each)] for each in ("Phase", "Updated", "Hold", "Step")
+        )
+        for row in shown["rows"]
+    }
+    assert told == {
+        "just-applied": (None, None, None, None),
+        "no-pods": ("Pending", "0/0", "NoPods", None),
+        "pods-that-start": ("Pending", "0/1", None, None),
+        "pods-that-move": ("Progressing", "0/2", None, None),
+        "a-persons-pause": ("Paused", "0/2", None, None),
+        "a-step-that-waits-for-a-person": ("Paused", "1/3", "StepPaused", 1),
+        "a-step-that-waits-for-time": ("Progressing", "1/3", "StepTimed", 1),
+        "an-analysis-that-nobody-answers": ("Paused", "1/3", "AnalysisInconclusive", 1),
+        "suspended": ("Suspended", "0/2", None, None),
+        "complete": ("Complete", "2/2", None, None),
+        "scaled-to-zero": ("Complete", "0/0", None, None),
+        "on-its-way-back": ("RollingBack", "2/2", None, None),
+        "rolled-back": ("RolledBack", "2/2", None, None),
+        "held-after-a-failure": ("Failed", "0/2", "RevisionRejected", None),
+        "a-way-back-that-failed": ("Failed", "2/3", "RollbackFailed", None),
+        "a-version-with-another-digest": ("Failed", "2/2", "VersionReused", None),
+        "a-spec-that-nobody-can-read": ("Failed", "2/2", None, None),
+        "a-newer-spec-not-seen-yet": ("Complete", "2/2", None, None),
+        "being-deleted": ("Complete", "2/2", None, None),
+    }

@@ -12,6 +12,7 @@ from fleet.world import World
 from localcluster.access import Cluster
 from localcluster.api import Api, ApiError
 from localcluster.waiting import eventually
+from weightrollout.controller.orphans import MOST_TOLD
 
 WEIGHTS = {"version": "v1", "uri": "file:///models/chat/step-1/"}
 GATE = "weightrollout.dev/Serving"
@@ -65,6 +66,27 @@ async def test_label_that_points_to_no_rollout_is_told_on_the_pod_once(
     assert event["type"] == "Warning"
     assert "caht" in event["note"]
     assert "series" not in event
+
+
+async def test_a_fleet_without_its_rollout_is_told_by_a_few_of_its_pods(
+    world: World, operator: OperatorProcess
+) -> None:
+    ghosts = [f"ghost-{number}" for number in range(6)]
+    for name in ghosts:
+        await world.apply(gated_pod(name, **{"weightrollout.dev/name": "ghost"}))
+
+    async def all_seen() -> bool:
+        gates = [await gate_of(world, name) for name in ghosts]
+        return all(gate.get("status") == "True" for gate in gates)
+
+    await eventually(all_seen, SOON_S, "each was visited")
+    await world.apply(gated_pod("last", **{"weightrollout.dev/name": "another"}))
+
+    async def told() -> list[dict[str, Any]]:
+        return await world.events("last")
+
+    await eventually(told, SOON_S, "what was told before is posted")
+    assert sum([len(await world.events(name)) for name in ghosts]) == MOST_TOLD
 
 
 async def test_gate_of_a_pod_without_a_rollout_is_answered(

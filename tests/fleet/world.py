@@ -71,7 +71,7 @@ class World:
         return await self.api.get(f"{self._rollouts}/{name}")
 
     async def status(self, name: str) -> Json:
-        """`status`, {} before the first write."""
+        """`status`; before the first write it says observedGeneration 0."""
         found: Json = (await self.rollout(name)).get("status", {})
         return found
 

@@ -56,6 +56,7 @@ class Watcher:
         self._step_is_a_level(plan)
         self._history_keeps_what_is_used(fleet, plan)
         self._counts_add_up(fleet, plan)
+        self._ready_is_about_this_spec(fleet, plan)
         return plan
 
     def _follow(self, fleet: Fleet) -> None:
@@ -283,6 +284,20 @@ class Watcher:
         assert classes == pods.selected == base, "each pod is in exactly one class"
         assert pods.available + pods.out == base, "a pod is available or out"
         assert len(plan.status.conditions) == 5, "all five conditions are always there"
+
+    # Whoever waits for Ready waits for what the spec says now, and for all pods.
+    def _ready_is_about_this_spec(self, fleet: Fleet, plan: Plan) -> None:
+        status = plan.status
+        assert {each.observed_generation for each in status.conditions} == {fleet.generation}
+        (ready,) = (each for each in status.conditions if each.type == "Ready")
+        if ready.status != "True":
+            return
+        wanted, pods = fleet.spec.weights, status.pods
+        if wanted is not None:
+            assert status.target is not None
+            assert status.target.version == wanted.version, f"Ready: {status.message}"
+        left = pods.outdated + pods.failed + pods.poisoned + pods.unreachable + pods.incompatible
+        assert not left, f"Ready, and {left} pods are left: {status.message}"
 
     def _serves_traffic(self, fleet: Fleet, uid: str) -> bool:
         toy = self._toy(uid)

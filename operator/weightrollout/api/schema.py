@@ -17,6 +17,10 @@ HEADER: Final = (
     "# GENERATED from operator/weightrollout/api by 'make generate'; never edited by hand.\n"
 )
 
+#: What an object says before the operator does. Tools that follow kstatus take one without any status for
+#: complete, and would hold "just applied" for "rolled out"; generations begin at 1.
+UNSEEN: Final = {"default": {"observedGeneration": 0}}
+
 _DESCRIPTION: Final = (
     "The version of the weights that a fleet of vLLM pods should serve. Pods join by the label"
     f" {GROUP}/name in their template."
@@ -67,7 +71,7 @@ def object_schema() -> dict[str, Any]:
             "kind": {"type": "string"},
             "metadata": {"type": "object"},
             "spec": structural(WeightRolloutSpec, "spec", defaults=True),
-            "status": structural(WeightRolloutStatus, "status", defaults=False),
+            "status": structural(WeightRolloutStatus, "status", defaults=False) | UNSEEN,
         },
         "x-kubernetes-validations": [rule.as_schema() for rule in RULES[""]],
     }

@@ -178,7 +178,7 @@ def _outcome(status: Json, generation: int | None) -> Outcome:
 
 
 def _message(status: Json, *, seen: bool) -> str:
-    if not status:
+    if not status.get("observedGeneration"):
         return NO_STATUS
     if not seen:
         return NOT_SEEN

@@ -28,6 +28,7 @@ EVERY_S: Final = 30.0
 RUNNING_S: Final = 3.0  # a swap without a WeightRollout ends soon
 CALL_S: Final = 3.0
 AT_ONCE: Final = 16
+MOST_TOLD: Final = 3  # pods of one name that get an event: the others would say the same
 LABEL_POINTS_TO_NO_ROLLOUT: Final = "LabelPointsToNoRollout"
 UNMANAGED: Final = "Unmanaged"
 
@@ -41,7 +42,7 @@ class Orphans:
         """`slots`: how many pods are visited at once, in all namespaces together."""
         self._world = world
         self._guard = guard
-        self._announced: set[str] = set()  # pod uids
+        self._announced: dict[str, str] = {}  # pod uid -> the name in its label
         self._settled: set[str] = set()
         self._slots = slots
 
@@ -84,7 +85,9 @@ class Orphans:
     def _announce(self, pod: Pod) -> None:
         if pod.uid in self._announced or not pod.rollout:
             return
-        self._announced.add(pod.uid)
+        if list(self._announced.values()).count(pod.rollout) >= MOST_TOLD:
+            return
+        self._announced[pod.uid] = pod.rollout
         note = (
             f"label {LABEL_NAME} says {pod.rollout}, and there is no WeightRollout of that name in this "
             "namespace: create it, or correct the label in the pod template; the pod serves what it has"
@@ -150,8 +153,9 @@ class Orphans:
                 await remove_stable(self._world.client, self._world.stables, record)
 
     def _forget_all_but(self, uids: Iterable[str]) -> None:
-        self._announced &= set(uids)
-        self._settled &= set(uids)
+        there = set(uids)
+        self._announced = {uid: name for uid, name in self._announced.items() if uid in there}
+        self._settled &= there
 
 
 def _is_swapping(state: pb.AgentState) -> bool:

@@ -1,13 +1,17 @@
 """Events: what a person would want to read, about a dozen for a revision, each once.
 
 An event is a difference between the status as it was read and the new one, so that a new leader
-does not tell old stories; the keys in memory keep one leader from telling the same twice.
+does not tell old stories; the keys in memory keep one leader from telling the same twice. However
+many pods there are and however often a hold comes and goes, no more is told.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Final
 
-from weightrollout.api.reasons import HoldGate
+from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.api.status import (
+    ActionOutcome,
     AnalysisOutcome,
     AnalysisStatus,
     Failure,
@@ -39,21 +43,51 @@ WORTH_AN_EVENT = frozenset(
     }
 )
 
+#: A step that waits is told when it begins to. One that measures is told when that ends.
+TOLD_STEPS: Final = frozenset({HoldReason.STEP_PAUSED, HoldReason.STEP_TIMED})
+
+#: A cluster keeps an event for an hour unless it was told otherwise: then it is news again.
+FORGOTTEN_S: Final = 3600.0
+#: Pods that get an event of their own, of one kind and for one spec; one more says that there are others.
+MOST_PODS: Final = 10
+#: Keys that are remembered: those of many specs, since one spec has about thirty at most.
+MOST_KEYS: Final = 512
+
 
 def announcements(
     situation: Situation, actions: tuple[Action, ...], status: WeightRolloutStatus
-) -> tuple[tuple[Announce, ...], frozenset[str]]:
-    """The events of this pass, and all keys announced so far."""
-    told = situation.fleet.memory.announced
-    new = {key: event for key, event in _all(situation, actions, status) if key not in told}
-    return tuple(new.values()), told | new.keys()
+) -> tuple[tuple[Announce, ...], Mapping[str, float]]:
+    """The events of this pass, and when what was announced last."""
+    fleet = situation.fleet
+    candidates = list(_all(situation, actions, status))
+    if not candidates:
+        return (), fleet.memory.announced
+    told = {k: at for k, at in fleet.memory.announced.items() if fleet.now < at + FORGOTTEN_S}
+    events = []
+    for key, event in candidates:
+        if key not in told and event.pod_uid:
+            key, event = _or_others(key, event, fleet, told)
+        if key not in told:
+            told[key] = fleet.now
+            events.append(event)
+    return tuple(events), dict(islice(told.items(), max(0, len(told) - MOST_KEYS), None))
+
+
+def _or_others(key: str, event: Announce, fleet: Fleet, told: Mapping[str, float]) -> Told:
+    """The event of one pod, or that there are more than are told."""
+    kind = f"{event.reason}/{fleet.generation}/"
+    if sum(each.startswith(kind) for each in told) < MOST_PODS:
+        return key, event
+    look = f"kubectl weightrollout status {fleet.name}"
+    return f"Others/{kind}", Announce(True, event.reason, f"more pods than have an event: {look}")
 
 
 def _all(
     situation: Situation, actions: tuple[Action, ...], status: WeightRolloutStatus
 ) -> Iterator[Told]:
     fleet = situation.fleet
-    yield from _of_revision(fleet, status)
+    yield from _of_verb(fleet, status)
+    yield from _of_revision(situation, status)
     for action in actions:
         if isinstance(action, RecordRevision):
             yield from _of_record(action, fleet)
@@ -64,16 +98,30 @@ def _all(
             )
         if isinstance(action, RestartEngine):
             yield (
-                f"EngineRestart/{action.pod_uid}/{fleet.now}",
+                f"EngineRestartAsked/{fleet.generation}/{action.pod_uid}/{fleet.now}",
                 Announce(True, "EngineRestartAsked", action.message, action.pod, action.pod_uid),
             )
     yield from _of_pods(situation, status)
     yield from _of_analysis(fleet, status)
+    yield from _of_step(fleet, status)
     yield from _of_hold(fleet, status)
 
 
-def _of_revision(fleet: Fleet, new: WeightRolloutStatus) -> Iterator[Told]:
-    old = fleet.status
+def _of_verb(fleet: Fleet, new: WeightRolloutStatus) -> Iterator[Told]:
+    """What became of what a person asked for."""
+    old, answer = fleet.status.last_action, new.last_action
+    if answer is None or (old is not None and (old.id, old.outcome) == (answer.id, answer.outcome)):
+        return
+    message = f"{answer.verb}: {answer.message}" if answer.verb else answer.message
+    refused = answer.outcome is not ActionOutcome.ACCEPTED
+    yield (
+        f"Action/{answer.id}/{answer.outcome}",
+        Announce(refused, f"Action{answer.outcome}", message),
+    )
+
+
+def _of_revision(situation: Situation, new: WeightRolloutStatus) -> Iterator[Told]:
+    fleet, old = situation.fleet, situation.fleet.status
     desired = new.desired
     suffix = f"{desired.revision if desired else ''}/{fleet.generation}"
     if desired is not None and (old.desired is None or old.desired.revision != desired.revision):
@@ -83,7 +131,8 @@ def _of_revision(fleet: Fleet, new: WeightRolloutStatus) -> Iterator[Told]:
     if unproven and desired and old.pods.updated == 0 and new.pods.updated > 0:
         message = f"version {desired.version} is proven on its first pod"
         yield f"Proven/{suffix}", Announce(False, "Proven", message)
-    if new.stable is not None and new.stable != old.stable and new.phase is Phase.COMPLETE:
+    arrived = situation.goal.on_target_content and old.stable != new.stable == new.target
+    if arrived:
         yield f"Complete/{suffix}", Announce(False, "RolloutComplete", new.message)
     if new.phase is Phase.ROLLING_BACK and old.phase is not new.phase:
         yield f"RollingBack/{suffix}", Announce(True, "RollbackStarted", new.message)
@@ -111,7 +160,7 @@ def _of_pods(situation: Situation, new: WeightRolloutStatus) -> Iterator[Told]:
         uid = uid_of[failure.pod]
         message = f"{failure.reason}: {failure.message}"
         yield (
-            f"PodFailed/{uid}/{situation.fleet.generation}/{_once(failure)}",
+            f"PodFailed/{situation.fleet.generation}/{uid}/{_once(failure)}",
             Announce(True, "PodFailed", message, failure.pod, uid),
         )
 
@@ -143,6 +192,17 @@ def _once(failure: Failure) -> tuple[str, str, int]:
     return (failure.pod, failure.reason, 0 if environment else failure.attempts)
 
 
+def _of_step(fleet: Fleet, new: WeightRolloutStatus) -> Iterator[Told]:
+    hold, at = new.hold, new.step
+    if hold is None or at is None or hold.reason not in TOLD_STEPS:
+        return
+    old, was = fleet.status.hold, fleet.status.step
+    same = was is not None and (was.hash, was.index) == (at.hash, at.index)
+    if same and old is not None and old.reason == hold.reason:
+        return
+    yield f"Step/{at.hash}/{at.index}", Announce(False, hold.reason, hold.message)
+
+
 def _of_hold(fleet: Fleet, new: WeightRolloutStatus) -> Iterator[Told]:
     hold = new.hold
     if hold is None or hold.gate not in WORTH_AN_EVENT:
@@ -150,5 +210,5 @@ def _of_hold(fleet: Fleet, new: WeightRolloutStatus) -> Iterator[Told]:
     old = fleet.status.hold
     if old is not None and (old.gate, old.reason) == (hold.gate, hold.reason):
         return
-    key = f"Held/{hold.reason}/{hold.since}"
+    key = f"Held/{hold.reason}/{fleet.generation}"
     yield key, Announce(True, "Held", f"{hold.reason}: {hold.message}")

@@ -297,7 +297,7 @@ class Memory:
     progress_stopped: bool = True  # nobody can be blamed for the time until the next pass
     hold_key: str = ""  # gate and reason of the hold that began at hold_since
     hold_since: str = ""  # RFC 3339
-    announced: frozenset[str] = frozenset()
+    announced: Mapping[str, float] = field(default_factory=dict)  # key of an event -> told when
     step_key: str = ""  # hash and index of the step that began at step_since
     step_since: float = 0.0
     step_idle: bool = False  # no pod served the target: its clock had not begun

@@ -20,7 +20,7 @@ def phase_of(situation: Situation) -> Phase:
         return Phase.FAILED
     if goal.rejected and not goal.rolling_back:
         return Phase.FAILED
-    if _is_over(situation):
+    if _is_over(situation) and goal.queued is None:  # Ready is about what the spec says now
         return Phase.ROLLED_BACK if goal.rolling_back else Phase.COMPLETE
     match situation.fleet.spec.mode:
         case Mode.SUSPENDED:

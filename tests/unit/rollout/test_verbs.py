@@ -7,7 +7,7 @@ import pytest
 from planning.worlds import world_of
 from weightrollout.api.spec import Pause, Step, Strategy
 from weightrollout.api.status import ActionOutcome, LastAction, Phase, WeightRolloutStatus
-from weightrollout.rollout.actions import RecordRevision
+from weightrollout.rollout.actions import Announce, RecordRevision
 from weightrollout.rollout.fleet import Fleet, Memory, Retry, Verdict
 from weightrollout.rollout.plan import plan
 from weightrollout.rollout.revisions import retry_of, said_retry
@@ -95,7 +95,9 @@ def test_verb_for_another_state_is_answered_and_changes_nothing(text: str, says:
     world = at_the_pause()
     fleet = asked(world, text)
     before, after = plan(replace(fleet, action="")), plan(fleet)
-    assert after.actions == before.actions
+    told = [each for each in after.actions if isinstance(each, Announce)]
+    assert [each.reason for each in told] == ["ActionStale"]
+    assert [each for each in after.actions if each not in told] == list(before.actions)
     assert after.status.step == before.status.step
     assert answer(fleet).outcome is ActionOutcome.STALE
     assert says in answer(fleet).message

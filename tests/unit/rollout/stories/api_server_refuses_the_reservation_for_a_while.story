@@ -17,27 +17,22 @@
      7 s  Progressing 0/2 available 2
           Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
      7 s  Progressing 0/2 available 2
-          event          Held: Refused: Reserve of chat-0: the story says so
           hold Environment/Refused: Reserve of chat-0: the story says so
     12 s  Progressing 0/2 available 2
           Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
     12 s  Progressing 0/2 available 2
-          event          Held: Refused: Reserve of chat-0: the story says so
           hold Environment/Refused: Reserve of chat-0: the story says so
     17 s  Progressing 0/2 available 2
           Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
     17 s  Progressing 0/2 available 2
-          event          Held: Refused: Reserve of chat-0: the story says so
           hold Environment/Refused: Reserve of chat-0: the story says so
     22 s  Progressing 0/2 available 2
           Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
     22 s  Progressing 0/2 available 2
-          event          Held: Refused: Reserve of chat-0: the story says so
           hold Environment/Refused: Reserve of chat-0: the story says so
     27 s  Progressing 0/2 available 2
           Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
     27 s  Progressing 0/2 available 2
-          event          Held: Refused: Reserve of chat-0: the story says so
           hold Environment/Refused: Reserve of chat-0: the story says so
 --- it works again
     32 s  Progressing 0/2 available 2

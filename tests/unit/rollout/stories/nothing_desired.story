@@ -1,5 +1,4 @@
      0 s  Complete 2/2 available 2
-          event          RolloutComplete: all pods serve a
 --- a new pod loads stable
      0 s  Pending 2/3 available 2
           Stage          NotStaged: chat-2 reads a sha256:aaaaaaaa..

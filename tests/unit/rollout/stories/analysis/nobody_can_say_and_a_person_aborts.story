@@ -46,6 +46,7 @@
     99 s  RollingBack 2/3 available 3
           Accepted       abort:chat-806d6133a3@1: b is left for a
           Reserve        BudgetAllows: chat-0 goes to a (0 of 1 in use)
+          event          ActionAccepted: abort: b is left for a
           event          RollbackStarted: b was aborted; going back: 2 of 3 pods serve a
     99 s  RollingBack 2/3 available 2
    102 s  RollingBack 2/3 available 2

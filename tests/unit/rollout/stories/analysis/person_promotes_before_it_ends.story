@@ -26,6 +26,7 @@
    7.5 s  Progressing 1/3 available 3 step 2/2
           Accepted       promote:chat-806d6133a3@1: step 2 of 2 is left
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
+          event          ActionAccepted: promote: step 2 of 2 is left
    7.5 s  Progressing 1/3 available 2 step 2/2
   10.5 s  Progressing 1/3 available 2 step 2/2
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled

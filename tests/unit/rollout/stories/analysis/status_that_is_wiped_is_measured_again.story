@@ -26,7 +26,9 @@
    7.5 s  Progressing 1/3 available 3 step 2/2
           Accepted       promote:chat-806d6133a3@1: step 2 of 2 is left
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
+          event          ActionAccepted: promote: step 2 of 2 is left
    7.5 s  Progressing 1/3 available 2 step 1/2
+          event          ActionStale: promote: it was there before this status: look where the fleet is, and give it again
           hold Step/AnalysisRunning: step 2 of 2 measures b: 1 of 3 answers, 0 bad; newest: 0.004 (max 0.01); to go on now: kubectl weightrollout promote chat
    7.5 s  Progressing 1/3 available 2 step 1/2
           Release        NoLongerWanted: chat-1 is given back: the step that the canary is at has no room for it

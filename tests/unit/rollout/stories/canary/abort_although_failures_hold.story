@@ -23,6 +23,7 @@
      6 s  RollingBack 2/3 available 2
           Accepted       abort:chat-806d6133a3@1: b is left for a
           Reserve        NotInService: chat-0 goes to a (not in service)
+          event          ActionAccepted: abort: b is left for a
           event          RollbackStarted: b was aborted; going back: 2 of 3 pods serve a
      8 s  RollingBack 2/3 available 2
           SwapPod        Settled: chat-0 swaps to a: out of its endpoints and settled

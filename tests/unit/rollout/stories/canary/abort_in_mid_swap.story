@@ -20,6 +20,7 @@
           event          RevisionRejected: version b: Aborted: b was aborted by a person
      5 s  RollingBack 2/3 available 2
           Accepted       abort:chat-806d6133a3@1: b is left for a
+          event          ActionAccepted: abort: b is left for a
           event          RollbackStarted: b was aborted; going back: 2 of 3 pods serve a; swapping chat-0
      6 s  RollingBack 2/3 available 2
           PutIn          Swapped: chat-0 serves b

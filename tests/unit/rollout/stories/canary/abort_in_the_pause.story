@@ -20,6 +20,7 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/4 available 4 step 1/2
+          event          StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
           hold Step/StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
 --- abort
     34 s  Paused 1/4 available 4 step 1/2
@@ -29,6 +30,7 @@
     34 s  RollingBack 3/4 available 4
           Accepted       abort:chat-806d6133a3@1: b is left for a
           Reserve        BudgetAllows: chat-0 goes to a (0 of 1 in use)
+          event          ActionAccepted: abort: b is left for a
           event          RollbackStarted: b was aborted; going back: 3 of 4 pods serve a
     34 s  RollingBack 3/4 available 3
     37 s  RollingBack 3/4 available 3
@@ -47,6 +49,7 @@
    126 s  Progressing 0/4 available 4 step 0/2
           Accepted       retry:chat-806d6133a3@2: b is tried again from the first step
           Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
+          event          ActionAccepted: retry: b is tried again from the first step
    126 s  Progressing 0/4 available 3 step 0/2
    129 s  Progressing 0/4 available 3 step 0/2
           SwapPod        Settled: chat-0 swaps to b: out of its endpoints and settled
@@ -54,10 +57,12 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
    131 s  Paused 1/4 available 4 step 1/2
+          event          StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
           hold Step/StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
    131 s  Progressing 1/4 available 4 step 2/2
           Accepted       promote:chat-806d6133a3:1@3: step 2 of 2 is left
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
+          event          ActionAccepted: promote: step 2 of 2 is left
    131 s  Progressing 1/4 available 3 step 2/2
    134 s  Progressing 1/4 available 3 step 2/2
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled

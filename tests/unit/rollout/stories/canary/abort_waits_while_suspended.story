@@ -18,6 +18,7 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/3 available 3 step 1/2
+          event          StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
           hold Step/StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
     34 s  Suspended 1/3 available 3 step 1/2
           RecordRevision Aborted: b was aborted by a person
@@ -25,6 +26,7 @@
           hold Step/StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
     34 s  Suspended 2/3 available 3
           Accepted       abort:chat-806d6133a3@1: b is left for a
+          event          ActionAccepted: abort: b is left for a
           hold Mode/ModeSuspended: spec.mode is Suspended and nothing starts: set it to Run to go on
 --- Run
     94 s  RollingBack 2/3 available 3

@@ -47,9 +47,9 @@
           PutIn          Swapped: chat-3 serves b
     22 s  Progressing 4/4 available 4
           RecordRevision AllPodsVerified: all 4 pods serve b
-    22 s  Complete 4/4 available 4
+    22 s  Progressing 4/4 available 4
           PublishStable  StableChanged: new and restarted pods of chat load b
-          event          RolloutComplete: all pods serve b; then d begins (strategy.supersede)
+          event          RolloutComplete: 4 of 4 pods serve b; then d begins (strategy.supersede)
     22 s  Progressing 0/4 available 4
           RecordRevision NewRevision: version d is revision 3
     22 s  Progressing 0/4 available 4

@@ -1,6 +1,7 @@
      0 s  Paused 0/3 available 3 step 0/1
           RecordRevision NewRevision: version b is revision 2
           event          RolloutStarted: version b is desired
+          event          StepPaused: waiting at step 1 of 1 (0 of 3 pods serve b): kubectl weightrollout promote chat
           hold Step/StepPaused: waiting at step 1 of 1 (0 of 3 pods serve b): kubectl weightrollout promote chat
      0 s  Paused 0/3 available 3 step 0/1
           Stage          Scout: chat-0 reads b from file:///models/b/
@@ -18,6 +19,7 @@
      6 s  Progressing 0/3 available 3 step 1/1
           Accepted       promote:chat-806d6133a3:0@1: step 1 of 1 is left
           Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
+          event          ActionAccepted: promote: step 1 of 1 is left
      6 s  Progressing 0/3 available 2 step 1/1
      9 s  Progressing 0/3 available 2 step 1/1
           SwapPod        Settled: chat-0 swaps to b: out of its endpoints and settled

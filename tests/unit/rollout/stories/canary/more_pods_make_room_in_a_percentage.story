@@ -18,6 +18,7 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/3 available 3 step 1/2
+          event          StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
           hold Step/StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
 --- six pods more: 20 % of nine are two
      7 s  Progressing 1/9 available 3 step 1/2

@@ -20,10 +20,12 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/4 available 4 step 1/4
+          event          StepPaused: waiting at step 2 of 4 (1 of 4 pods serve b): kubectl weightrollout promote chat
           hold Step/StepPaused: waiting at step 2 of 4 (1 of 4 pods serve b): kubectl weightrollout promote chat
      7 s  Progressing 1/4 available 4 step 4/4
           Accepted       promote:chat-806d6133a3:full@1: all steps are left
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
+          event          ActionAccepted: promote: all steps are left
      7 s  Progressing 1/4 available 3 step 4/4
     10 s  Progressing 1/4 available 3 step 4/4
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled

@@ -34,6 +34,7 @@
           Accepted       abort:chat-806d6133a3@1: b is left for a
           PublishStable  StableChanged: new and restarted pods of chat load a
           Reserve        BudgetAllows: chat-0 goes to a (0 of 1 in use)
+          event          ActionAccepted: abort: b is left for a
           event          RollbackStarted: b was aborted; going back: 0 of 2 pods serve a
     39 s  RollingBack 0/2 available 1
     42 s  RollingBack 0/2 available 1
@@ -64,6 +65,7 @@
     76 s  Progressing 0/2 available 2
           Accepted       retry:chat-806d6133a3@2: b is tried again from the first step
           RecordRevision NewRevision: version b is revision 4
+          event          ActionAccepted: retry: b is tried again from the first step
     76 s  Progressing 0/2 available 2
           Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
     76 s  Progressing 0/2 available 1

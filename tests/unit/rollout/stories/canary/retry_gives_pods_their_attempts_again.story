@@ -44,6 +44,7 @@
     57 s  Progressing 0/2 available 2
           Accepted       retry:chat-806d6133a3@1: b is tried again from the first step
           Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
+          event          ActionAccepted: retry: b is tried again from the first step
     57 s  Progressing 0/2 available 1
     60 s  Progressing 0/2 available 1
           SwapPod        Settled: chat-0 swaps to b: out of its endpoints and settled

@@ -28,6 +28,7 @@
     34 s  Progressing 0/3 available 3
           Accepted       retry:chat-806d6133a3@1: b is tried again from the first step
           Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)
+          event          ActionAccepted: retry: b is tried again from the first step
     34 s  Progressing 0/3 available 2
     37 s  Progressing 0/3 available 2
           SwapPod        Settled: chat-0 swaps to b: out of its endpoints and settled

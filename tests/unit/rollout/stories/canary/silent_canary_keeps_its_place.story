@@ -20,6 +20,7 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/4 available 4 step 1/2
+          event          StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
           hold Step/StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
 --- nobody reaches the agent of the canary, and a new leader begins
     34 s  Progressing 0/4 available 3 step 1/2
@@ -28,11 +29,13 @@
 --- it answers again
    934 s  Paused 1/4 available 4 step 1/2
           event          Proven: version b is proven on its first pod
+          event          StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
           hold Step/StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
    934 s  Progressing 1/4 available 4 step 2/2
           Accepted       promote:chat-806d6133a3:1@1: step 2 of 2 is left
           Reserve        BudgetAllows: chat-1 goes to b (0 of 2 in use)
           Reserve        BudgetAllows: chat-2 goes to b (1 of 2 in use)
+          event          ActionAccepted: promote: step 2 of 2 is left
    934 s  Progressing 1/4 available 2 step 2/2
    937 s  Progressing 1/4 available 2 step 2/2
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled

@@ -23,10 +23,12 @@
     11 s  Progressing 2/2 available 1 step 0/2
           PutIn          Swapped: chat-1 serves b
     12 s  Paused 2/2 available 2 step 1/2
+          event          StepPaused: waiting at step 2 of 2 (2 of 2 pods serve b): kubectl weightrollout promote chat
           hold Step/StepPaused: waiting at step 2 of 2 (2 of 2 pods serve b): kubectl weightrollout promote chat
     39 s  Progressing 2/2 available 2 step 2/2
           Accepted       promote:chat-806d6133a3@1: step 2 of 2 is left
           RecordRevision AllPodsVerified: all 2 pods serve b
+          event          ActionAccepted: promote: step 2 of 2 is left
     39 s  Complete 2/2 available 2
           PublishStable  StableChanged: new and restarted pods of chat load b
           event          RolloutComplete: all pods serve b

@@ -44,6 +44,7 @@
           Accepted       abort:chat-3dc1e4ecd2@1: a is left for default
           PublishStable  StableRejected: new and restarted pods of chat serve their base weights: a was rejected (Aborted)
           RestartEngine  BackToBaseline: chat-0 goes back to its base weights
+          event          ActionAccepted: abort: a is left for default
           event          RollbackStarted: a was aborted; going back: 0 of 3 pods serve default
           event          EngineRestartAsked: chat-0 goes back to its base weights
     44 s  RollingBack 0/3 available 2

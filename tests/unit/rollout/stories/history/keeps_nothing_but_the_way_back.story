@@ -77,6 +77,7 @@
           Accepted       abort:chat-806d6133a3@1: b is left for a
           PublishStable  StableChanged: new and restarted pods of chat load a
           Reserve        BudgetAllows: chat-0 goes to a (0 of 1 in use)
+          event          ActionAccepted: abort: b is left for a
           event          RollbackStarted: b was aborted; going back: 0 of 2 pods serve a
    105 s  RollingBack 0/2 available 1
    108 s  RollingBack 0/2 available 1

@@ -77,6 +77,7 @@
           PublishStable  StableChanged: new and restarted pods of chat load a
           Reserve        BudgetAllows: chat-0 goes to a (0 of 1 in use)
           Stage          NotStaged: chat-2 reads a sha256:aaaaaaaa..
+          event          ActionAccepted: abort: b is left for a
           event          RollbackStarted: b was aborted; going back: 0 of 3 pods serve a
     58 s  RollingBack 0/3 available 2
     61 s  RollingBack 0/3 available 2

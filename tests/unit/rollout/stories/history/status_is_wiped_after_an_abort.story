@@ -43,6 +43,7 @@
           Accepted       abort:chat-806d6133a3@1: b is left for a
           PublishStable  StableChanged: new and restarted pods of chat load a
           Reserve        BudgetAllows: chat-0 goes to a (0 of 1 in use)
+          event          ActionAccepted: abort: b is left for a
           event          RollbackStarted: b was aborted; going back: 0 of 3 pods serve a
     17 s  RollingBack 0/3 available 2
     20 s  RollingBack 0/3 available 2
@@ -67,5 +68,6 @@
           event          RolledBack: b was aborted; the fleet serves a: publish a new version, or kubectl weightrollout retry chat
 --- status and memory are lost
     59 s  RolledBack 3/3 available 3
+          event          ActionAccepted: abort: b is left for a
           event          RolloutStarted: version b is desired
           event          RolledBack: b was aborted; the fleet serves a: publish a new version, or kubectl weightrollout retry chat

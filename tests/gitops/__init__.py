@@ -1,0 +1,1 @@
+"""What kstatus and Argo CD make of a WeightRollout, by their own code."""
