@@ -16,7 +16,7 @@ from bench.scale.gauges import Used, peak_mb, read, used
 from bench.scale.pods import Pods
 from fleet.footprint import series_of
 from fleet.manifests import weight_rollout
-from fleet.operator_process import OperatorProcess
+from fleet.operator_process import OperatorProcess, OperatorRun
 from fleet.world import World
 from localcluster.api import Api
 from localcluster.cluster import LocalCluster
@@ -99,8 +99,9 @@ async def fleet(
     await api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     world = World(cluster, api, name, folder / name)
     tell(f"{count} pods: objects and agents")
+    await world.apply(weight_rollout(name, None))  # else its pods are nobody's, and visited as such
     async with Pods(api, name, name, count) as pods:
-        operator = await world.operator()
+        operator = await world.operator(how=OperatorRun(lease=()))
         try:
             one = Fleet(world, pods, operator, name, tell)
             await eventually(lambda: _answers(operator), ROLLOUT_S, "the operator has started")
