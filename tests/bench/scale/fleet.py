@@ -105,6 +105,8 @@ async def fleet(
         try:
             one = Fleet(world, pods, operator, name, tell)
             await eventually(lambda: _answers(operator), ROLLOUT_S, "the operator has started")
+            tell(f"{count} pods: the operator meets their agents")
+            await world.until(name, lambda seen: _serves(seen, count), ROLLOUT_S, "all serve")
             one.first = await one.roll("first rollout", "v0", TRAINING)
             yield one
         finally:
@@ -117,6 +119,10 @@ async def _answers(operator: OperatorProcess) -> bool:
     except (aiohttp.ClientError, OSError):
         assert operator.exit_code is None, f"it has ended: {log_tail(operator.log, 20)}"
         return False
+
+
+def _serves(status: Json, count: int) -> bool:
+    return bool(status.get("pods", {}).get("available") == count)
 
 
 def weights(version: str) -> Json:
