@@ -6,6 +6,7 @@ another certificate in the same container is refused. That is encryption, not id
 """
 
 import asyncio
+import contextlib
 import hashlib
 import logging
 import ssl
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     )  # exists for the checker only
 
 CONTACT_S: Final = 2.0
+#: TLS handshakes of first contacts under way: each holds 0.6 MB, and a new leader meets all agents at once.
+CONTACTS: Final = 32
 PLAIN: Final = "plain"
 
 OPTIONS: Final = (
@@ -68,6 +71,7 @@ class AgentAccess:
         self._tokens = tokens
         self._files = files
         self._pins: dict[Callee, Pin] = {}
+        self._contacts = asyncio.Semaphore(CONTACTS)
 
     async def open(
         self, target: str, callee: Callee, container: str, before: Opened | None
@@ -75,7 +79,7 @@ class AgentAccess:
         """`before` where it still holds. Raises AgentUnreachable, whose message begins with a reason."""
         if self._files is not None:
             return self.renewed(target, callee, before)
-        shown = await certificate_of(target)
+        shown = await certificate_of(target, self._contacts)
         pin = self._pins.get(callee)
         if pin is not None and pin.container == container:
             if shown != pin.pem:
@@ -166,17 +170,20 @@ class AgentAccess:
         return _opened(how, grpc.aio.secure_channel(target, credentials, options=every))
 
 
-async def certificate_of(target: str) -> str | None:
-    """PEM, unverified: what HOST:PORT shows. None: it speaks, and not TLS. Raises AgentUnreachable."""
+async def certificate_of(target: str, slots: asyncio.Semaphore | None = None) -> str | None:
+    """PEM, unverified: what HOST:PORT shows. None: it speaks, and not TLS. Raises AgentUnreachable.
+
+    Whoever cannot be connected to takes none of the `slots` from the others.
+    """
     host, _, port = target.rpartition(":")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    context.set_alpn_protocols(["h2"])  # gRPC's side insists on it
     try:
         async with asyncio.timeout(CONTACT_S):
-            _, writer = await asyncio.open_connection(host.strip("[]"), int(port), ssl=context)
-            shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+            _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+        try:
+            async with slots or contextlib.nullcontext(), asyncio.timeout(CONTACT_S):
+                await writer.start_tls(_anybody())
+                shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+        finally:
             writer.transport.abort()
     except ssl.SSLError as error:
         if error.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
@@ -191,6 +198,15 @@ async def certificate_of(target: str) -> str | None:
     if not shown:
         raise AgentUnreachable(f"{NotTrusted.TLS_FAILED}: {target} shows no certificate")
     return ssl.DER_cert_to_PEM_cert(shown)
+
+
+def _anybody() -> ssl.SSLContext:
+    """Whose certificate is not checked."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols(["h2"])  # gRPC's side insists on it
+    return context
 
 
 def fingerprint(pem: str) -> str:

@@ -61,7 +61,10 @@ class Orphans:
         return self._world.clock.monotonic() + (RUNNING_S if any(running) else EVERY_S)
 
     def _is_orphan(self, pod: Pod) -> bool:
-        return pod.counts and self._world.rollouts.get(pod.rollout) is None
+        return pod.counts and self._is_nobodys(pod)
+
+    def _is_nobodys(self, pod: Pod) -> bool:
+        return not pod.rollout or self._world.rollouts.get(pod.rollout) is None
 
     async def _visit(self, store: Shelf[Pod], pod: Pod) -> bool:
         """Whether a swap still runs in it."""
@@ -71,11 +74,13 @@ class Orphans:
         state: pb.AgentState | None = None
         try:
             async with self._slots:
+                if not self._is_nobodys(pod):
+                    return False  # its WeightRollout came while it waited for its turn
                 if pod.uid not in self._settled:
                     state = await self._settle(pod)
 
                 def change(pod: Pod, ours: Ours) -> Ours:
-                    return self._answer(pod, ours, state)
+                    return self._answer(pod, ours, state) if self._is_nobodys(pod) else ours
 
                 await self._world.pod_writer.write(store, pod.name, pod.uid, change, self._guard)
         except (KubeError, AgentCallFailed, NotLeading) as error:

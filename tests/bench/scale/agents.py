@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -44,11 +44,13 @@ class SimulatedAgent(wire.AgentServicer):
         self.name = name
         self.port = 0
         self.ready = True
+        self.unready_since = 0.0  # time.monotonic()
         self.paused_at = 0.0  # time.monotonic() of its newest pause
         self._times = times
         self._on_ready = on_ready
         self._server: grpc.aio.Server | None = None
         self._changed = asyncio.Event()
+        self._works: dict[str, asyncio.Task[None]] = {}  # by digest or transaction
         self._state = pb.AgentState(
             agent_version="simulated",
             ready=True,
@@ -86,17 +88,11 @@ class SimulatedAgent(wire.AgentServicer):
         self, request: pb.StageRequest, context: Any
     ) -> AsyncIterator[pb.StageProgress]:
         digest, uri = request.weights.digest, request.weights.uri
-        for part in range(1, PARTS) if digest not in self._state.staged else ():
-            await asyncio.sleep(self._times.staging_s / PARTS)
-            done = BYTES * part // PARTS
-            progress = pb.StageProgress(digest=digest, uri=uri, bytes=done, total=BYTES)
-            self._state.staging.CopyFrom(progress)
-            self._say()
-            yield progress
-        self._state.ClearField("staging")
-        if digest not in self._state.staged:
-            self._state.staged.append(digest)
-        self._say()
+        self._begin(f"stage {digest}", lambda: self._stage(digest, uri))
+        while digest not in self._state.staged:
+            changed = self._changed
+            yield self._state.staging
+            await changed.wait()
         yield pb.StageProgress(digest=digest, uri=uri, bytes=BYTES, total=BYTES, done=True)
 
     async def Reserve(self, request: pb.ReserveRequest, context: Any) -> pb.ReserveResponse:  # noqa: N802 - gRPC's name
@@ -112,6 +108,43 @@ class SimulatedAgent(wire.AgentServicer):
         return pb.ReleaseResponse()
 
     async def Swap(self, request: pb.SwapRequest, context: Any) -> AsyncIterator[pb.SwapProgress]:  # noqa: N802 - gRPC's name
+        if self._state.transaction.txn != request.txn:
+            self._begin(request.txn, lambda: self._swap(request))
+        while True:
+            changed, said = self._changed, self._state.transaction
+            if said.txn == request.txn:
+                yield pb.SwapProgress(transaction=said)
+                if said.outcome:
+                    return
+            await changed.wait()
+
+    async def RestartEngine(  # noqa: N802 - gRPC's name
+        self, request: pb.RestartEngineRequest, context: Any
+    ) -> pb.RestartEngineResponse:
+        await context.abort(grpc.StatusCode.UNIMPLEMENTED, "there is no engine")
+        raise AssertionError("abort raises")
+
+    def _begin(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """It goes on whatever becomes of the stream that asked for it."""
+        if name not in self._works:
+            task = asyncio.create_task(work())
+            self._works[name] = task
+            task.add_done_callback(lambda _: self._works.pop(name, None))
+
+    async def _stage(self, digest: str, uri: str) -> None:
+        for part in range(1, PARTS) if digest not in self._state.staged else ():
+            await asyncio.sleep(self._times.staging_s / PARTS)
+            done = BYTES * part // PARTS
+            self._state.staging.CopyFrom(
+                pb.StageProgress(digest=digest, uri=uri, bytes=done, total=BYTES)
+            )
+            self._say()
+        self._state.ClearField("staging")
+        if digest not in self._state.staged:
+            self._state.staged.append(digest)
+        self._say()
+
+    async def _swap(self, request: pb.SwapRequest) -> None:
         said = pb.Transaction(txn=request.txn, attempt=request.attempt, weights=request.weights)
         begun = time.monotonic()
         self._state.ClearField("reservation")
@@ -121,20 +154,11 @@ class SimulatedAgent(wire.AgentServicer):
             said.phase = phase
             self._state.transaction.CopyFrom(said)
             self._say()
-            yield pb.SwapProgress(transaction=said)
-            if phase is SwapPhase.TRANSFERRING:
-                await asyncio.sleep(self._times.swap_s)
+            await asyncio.sleep(self._times.swap_s if phase is SwapPhase.TRANSFERRING else 0)
         said.phase, said.outcome = SwapPhase.DONE, Outcome.COMMITTED
         said.pause_millis = 1000 * (time.monotonic() - begun)
         self._committed(said)
         self._say(ready=True)
-        yield pb.SwapProgress(transaction=said)
-
-    async def RestartEngine(  # noqa: N802 - gRPC's name
-        self, request: pb.RestartEngineRequest, context: Any
-    ) -> pb.RestartEngineResponse:
-        await context.abort(grpc.StatusCode.UNIMPLEMENTED, "there is no engine")
-        raise AssertionError("abort raises")
 
     def _committed(self, said: pb.Transaction) -> None:
         state = self._state
@@ -152,6 +176,7 @@ class SimulatedAgent(wire.AgentServicer):
         """To everybody who watches. `ready`: None leaves it as it is."""
         if ready is not None and ready != self.ready:
             self.ready = self._state.ready = ready
+            self.unready_since = time.monotonic()
             self._on_ready(self)
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()

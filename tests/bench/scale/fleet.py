@@ -16,7 +16,7 @@ from bench.scale.gauges import Used, peak_mb, read, used
 from bench.scale.pods import Pods
 from fleet.footprint import series_of
 from fleet.manifests import weight_rollout
-from fleet.operator_process import OperatorProcess
+from fleet.operator_process import OperatorProcess, OperatorRun
 from fleet.world import World
 from localcluster.api import Api
 from localcluster.cluster import LocalCluster
@@ -99,11 +99,14 @@ async def fleet(
     await api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     world = World(cluster, api, name, folder / name)
     tell(f"{count} pods: objects and agents")
+    await world.apply(weight_rollout(name, None))  # else its pods are nobody's, and visited as such
     async with Pods(api, name, name, count) as pods:
-        operator = await world.operator()
+        operator = await world.operator(how=OperatorRun(lease=()))
         try:
             one = Fleet(world, pods, operator, name, tell)
             await eventually(lambda: _answers(operator), ROLLOUT_S, "the operator has started")
+            tell(f"{count} pods: the operator meets their agents")
+            await world.until(name, lambda seen: _serves(seen, count), ROLLOUT_S, "all serve")
             one.first = await one.roll("first rollout", "v0", TRAINING)
             yield one
         finally:
@@ -116,6 +119,10 @@ async def _answers(operator: OperatorProcess) -> bool:
     except (aiohttp.ClientError, OSError):
         assert operator.exit_code is None, f"it has ended: {log_tail(operator.log, 20)}"
         return False
+
+
+def _serves(status: Json, count: int) -> bool:
+    return bool(status.get("pods", {}).get("available") == count)
 
 
 def weights(version: str) -> Json:

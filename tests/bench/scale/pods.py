@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from typing import Any, Final, Self
@@ -16,6 +17,8 @@ from weightrollout.api import names
 STARTED: Final = "2026-11-29T10:00:00Z"
 #: No scheduler of this name exists, and what belongs to no node no controller looks after.
 NOBODY: Final = "nobody"
+#: Probe period 1 s, three failures.
+PATIENCE_S: Final = 3.0
 AT_ONCE: Final = 8  # requests of ours
 SYNCED_S: Final = 60.0
 
@@ -41,6 +44,7 @@ class Pods:
         self._written: dict[str, bool] = {}  # Ready, as we wrote it
         self._looks: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
+        self._ended = False
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -57,6 +61,7 @@ class Pods:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        self._ended = True
         await self._stack.aclose()
         await asyncio.gather(*self._looks.values(), return_exceptions=True)
         await asyncio.gather(*(agent.stop() for agent in self.agents.values()))
@@ -83,18 +88,26 @@ class Pods:
     def _probe(self, agent: SimulatedAgent) -> None:
         """One look at a time for each pod; what happens meanwhile leads to another one."""
         self._again.add(agent.name)
-        if agent.name not in self._looks:
+        if agent.name not in self._looks and not self._ended:
             self._looks[agent.name] = asyncio.create_task(self._look(agent))
 
     async def _look(self, agent: SimulatedAgent) -> None:
         name = agent.name
         while name in self._again:
             self._again.discard(name)
-            ready = agent.ready and self._gates.get(name, False)
+            ready = self._is_ready(agent) and self._gates.get(name, False)
             if ready != self._written.get(name):
                 async with self._slots:
                     await self._write(name, ready=ready)
         del self._looks[name]
+
+    def _is_ready(self, agent: SimulatedAgent) -> bool:
+        """By its readiness probe, which fails some times before that counts."""
+        left_s = agent.unready_since + PATIENCE_S - time.monotonic()
+        if agent.ready or left_s <= 0:
+            return agent.ready
+        asyncio.get_running_loop().call_later(left_s, self._probe, agent)
+        return True
 
     async def _write(self, name: str, *, ready: bool) -> None:
         """By server-side apply: the operator's condition stays as it is."""
