@@ -16,6 +16,7 @@ from weightrollout.rollout.memory import RETRIED
 from weightrollout.rollout.podstep import put_in_step
 from weightrollout.rollout.proof import witnesses_of
 from weightrollout.rollout.refusal import listed
+from weightrollout.rollout.repair import evicted_from
 from weightrollout.rollout.situation import Situation, newest_attempt
 from weightrollout.rollout.staging import scouted
 from weightrollout.rollout.target import bound_digest, reused_message, short
@@ -73,7 +74,10 @@ def is_converged(situation: Situation) -> bool:
 
 
 def is_settled(situation: Situation) -> bool:
-    """Converged, and each pod that runs is put in, in service and soaked."""
+    """Converged, each pod that runs is put in, in service and soaked, and none ends because of us: others
+    do not become the whole fleet by that."""
+    if evicted_from(situation.fleet):
+        return False
     return is_converged(situation) and all(
         pod.in_service and pod.soak_until is None and put_in_step(pod) is None
         for pod in situation.pods

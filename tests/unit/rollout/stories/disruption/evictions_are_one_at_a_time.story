@@ -85,7 +85,16 @@
           EvictPod       BeyondRepair: chat-3 is out of service and beyond repair: its engine was asked 2 times to restart and did not (repair.retries 1) (repair.allowDelete)
           event          PodEvicted: chat-3 is out of service and beyond repair: its engine was asked 2 times to restart and did not (repair.retries 1) (repair.allowDelete)
    262 s  Progressing 3/3 available 3
-          RecordRevision AllPodsVerified: all 3 pods serve b
-   262 s  Complete 3/3 available 3
+   264 s  Progressing 3/4 available 3
+          Stage          NotStaged: chat-3 reads b sha256:bbbbbbbb..
+   266 s  Progressing 3/4 available 3
+          Reserve        NotInService: chat-3 goes to b (not in service)
+   268 s  Progressing 3/4 available 3
+          SwapPod        Settled: chat-3 swaps to b: out of its endpoints and settled
+   269 s  Progressing 4/4 available 3
+          PutIn          Swapped: chat-3 serves b
+   270 s  Progressing 4/4 available 4
+          RecordRevision AllPodsVerified: all 4 pods serve b
+   270 s  Complete 4/4 available 4
           PublishStable  StableChanged: new and restarted pods of chat load b
           event          RolloutComplete: all pods serve b
