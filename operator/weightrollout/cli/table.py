@@ -29,7 +29,8 @@ def table(
 ) -> Text:
     """A column without a single word is left out. `width` None: nothing is cut.
 
-    Where it is too narrow the columns `spare` go, first one first, then the widest is cut.
+    Where it is too narrow the columns `spare` go, first one first, then the widest are cut in their middle: what tells
+    names apart is often their end.
     """
     sizes = {
         place: max(cell_len(head), *(cell_len(row[place].text) for row in rows))
@@ -49,9 +50,11 @@ def _fit(sizes: dict[int, int], width: int, spare: Sequence[int]) -> None:
             return
         sizes.pop(place, None)
     others = list(sizes)[:-1]
-    if others and _room(sizes) > width:
+    while others and _room(sizes) > width:
         widest = max(others, key=sizes.__getitem__)
-        sizes[widest] = max(sizes[widest] - (_room(sizes) - width), NARROW)
+        if sizes[widest] <= NARROW:
+            return
+        sizes[widest] -= 1
 
 
 def _room(sizes: dict[int, int]) -> int:
@@ -59,12 +62,19 @@ def _room(sizes: dict[int, int]) -> int:
     return sum(others) + len(GAP) * len(others) + min(last, LEAST)
 
 
+def _cut(text: str, size: int) -> str:
+    if cell_len(text) <= size:
+        return text
+    front = size // 2
+    return f"{text[:front]}…{text[len(text) - (size - front - 1) :]}"
+
+
 def _line(cells: Sequence[Cell], sizes: dict[int, int], width: int | None) -> Text:
     *others, last = sizes
     line = Text()
     for place in others:
-        text = Text(cells[place].text, cells[place].style)
-        text.truncate(sizes[place], overflow="ellipsis", pad=True)
+        text = Text(_cut(cells[place].text, sizes[place]), cells[place].style)
+        text.truncate(sizes[place], pad=True)
         line.append_text(text).append(GAP)
     text = Text(cells[last].text, cells[last].style)
     if width is not None:

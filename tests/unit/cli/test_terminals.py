@@ -48,6 +48,20 @@ def test_a_watch_in_a_pipe_prints_a_block_per_change_and_nothing_twice() -> None
     assert [block.split()[2] for block in text.split("\n\n")] == ["Progressing", "Complete"]
 
 
+def test_a_watch_in_a_pipe_prints_no_block_twice_for_what_no_block_shows() -> None:
+    console = Console(file=io.StringIO(), width=20, highlight=False)
+    seen = [
+        view_of(rollout(phase="Progressing", pods={"swapping": swapping}), [])
+        for swapping in (0, 1, 2)
+    ]
+    with Screen(Output.TEXT, watch=True, console=console, clock=Noon()) as screen:
+        for each in seen:
+            screen.show(each)
+    assert isinstance(console.file, io.StringIO)
+    assert len(set(seen)) == 3
+    assert console.file.getvalue().count("ROLLOUT") == 1
+
+
 def test_a_watch_in_json_prints_one_document_per_line() -> None:
     text = drawn(Output.JSON, ["Progressing", "Complete"], watch=True)
     assert [json.loads(line)["phase"] for line in text.splitlines()] == ["Progressing", "Complete"]
