@@ -10,9 +10,10 @@ from typing import Final
 from rich.cells import cell_len
 from rich.text import Text
 
+from weightrollout.cli.words import NARROW, cut
+
 GAP: Final = "   "
 LEAST: Final = 24  # room of the last column, before others give way to it
-NARROW: Final = 8  # nothing is cut below this
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +63,11 @@ def _room(sizes: dict[int, int]) -> int:
     return sum(others) + len(GAP) * len(others) + min(last, LEAST)
 
 
-def _cut(text: str, size: int) -> str:
-    if cell_len(text) <= size:
-        return text
-    front = size // 2
-    return f"{text[:front]}…{text[len(text) - (size - front - 1) :]}"
-
-
 def _line(cells: Sequence[Cell], sizes: dict[int, int], width: int | None) -> Text:
     *others, last = sizes
     line = Text()
     for place in others:
-        text = Text(_cut(cells[place].text, sizes[place]), cells[place].style)
+        text = Text(cut(cells[place].text, sizes[place]), cells[place].style)
         text.truncate(sizes[place], pad=True)
         line.append_text(text).append(GAP)
     text = Text(cells[last].text, cells[last].style)
