@@ -164,8 +164,8 @@ def _when(view: View, spec: WeightRolloutSpec, now: datetime) -> str:
             return f"in {duration(left)}, at {rfc3339(end)}"
     if hold is not None and hold.gate == HoldGate.SOAK:
         return f"within {duration(spec.strategy.soak_seconds)} (spec.strategy.soakSeconds)"
-    if hold is not None and hold.reason == HoldReason.ANALYSIS_RUNNING:
-        return ""  # its message counts the answers
+    if hold is not None and hold.reason in BY_ITSELF:
+        return ""  # its message says how far it is
     if hold is not None and (hold.gate == HoldGate.STEP or hold.gate == HoldGate.MODE):
         return "not before you say so"
     if view.swapping:
