@@ -70,6 +70,7 @@ class Paper:
     glyphs: Glyphs
     width: int | None = None
     all_pods: bool = False  # each on a line of its own, however many there are
+    few: int = FEW
 
 
 def tree(view: View, now: datetime, paper: Paper) -> Text:
@@ -212,7 +213,7 @@ def _versions(groups: Sequence[VersionGroup], paper: Paper) -> Iterator[Text]:
 
 def _lines(group: VersionGroup, paper: Paper) -> Iterator[tuple[str, PodLine]]:
     """One for each pod; of many on a terminal one for all that are in the same state for the same reason."""
-    if paper.all_pods or paper.width is None or len(group.pods) <= FEW:
+    if paper.all_pods or paper.width is None or len(group.pods) <= paper.few:
         yield from ((pod.name, pod) for pod in group.pods)
         return
     alike: dict[tuple[str, str, str], list[PodLine]] = {}

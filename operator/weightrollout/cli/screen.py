@@ -1,5 +1,6 @@
 """Where views go: a terminal is redrawn in place, anything else gets one block per change."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final, Self
 
@@ -63,14 +64,22 @@ class Screen:
             self._print(Text(said.rstrip("\n")))
         elif before is None:
             self._print(self._tree())
-        elif self._drawn(view, AGELESS).plain != self._drawn(before, AGELESS).plain:
+        elif self._ageless(view) != self._ageless(before):
             self._print(Text("\n").append_text(self._tree()))
 
     def _tree(self) -> Text:
-        return Text() if self._shown is None else self._drawn(self._shown, self._clock.wall())
+        if self._shown is None:
+            return Text()
+        now = self._clock.wall()
+        paper = paper_for(self._console, self._all_pods)
+        drawn = tree(self._shown, now, paper)
+        if self._live is None or len(drawn.plain.splitlines()) < self._console.height:
+            return drawn
+        # What moves must be in sight: the end would be cut off.
+        return tree(self._shown, now, replace(paper, few=1))
 
-    def _drawn(self, view: View, now: datetime) -> Text:
-        return tree(view, now, paper_for(self._console, self._all_pods))
+    def _ageless(self, view: View) -> str:
+        return tree(view, AGELESS, paper_for(self._console, self._all_pods)).plain
 
     def _print(self, text: Text) -> None:
         self._console.print(text, soft_wrap=True)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from sights import V7, V8, pod, rollout
 from weightrollout.cli.output import Output
@@ -74,6 +75,22 @@ def test_a_terminal_is_redrawn_in_place() -> None:
         screen.show(view("Progressing"))
         screen.show(view("Complete"))
     assert "\x1b[1A" in file.getvalue()  # the cursor goes up: the old screen is overwritten
+
+
+def test_a_watch_in_a_low_terminal_shows_what_moves() -> None:
+    file = io.StringIO()
+    console = Console(
+        file=file, force_terminal=True, width=80, height=12, _environ={"TERM": "xterm"}
+    )
+    pods = [
+        pod(f"chat-{each}", "v8" if each < 18 else "v7", ready=each != 18) for each in range(20)
+    ]
+    seen = view_of(rollout(phase="Progressing", target=V8, stable=V7), pods)
+    with Screen(Output.TEXT, watch=True, console=console, clock=Noon()) as screen:
+        screen.show(seen)
+        drawn = Text.from_ansi(file.getvalue()).plain
+    assert "chat-18   Out" in drawn
+    assert "18 pods" in drawn
 
 
 class Utf8(io.StringIO):
