@@ -162,6 +162,21 @@ def pod_ip() -> Json:
     return {"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
 
 
+#: spec.strategy of a canary that asks a Prometheus which nobody has: it goes on whatever the answer is.
+MEASURED: Final[Json] = {
+    "steps": [
+        {
+            "analysis": {
+                "prometheus": {"query": "up", "max": 1},
+                "intervalSeconds": 1,
+                "inconclusiveLimit": 0,
+                "dryRun": True,
+            }
+        }
+    ]
+}
+
+
 def weight_rollout(name: str, weights: Json | None, **spec: Any) -> Json:
     """A WeightRollout; `spec` holds the other fields in their wire form."""
     body = {**spec, **({"weights": weights} if weights else {})}

@@ -73,6 +73,7 @@ class Occasion(StrEnum):
     UPDATE_FAILS = "UpdateFails"  # and every engine fails its first Update
     LABEL_FAILS = "LabelFails"  # and every engine finishes without its label
     DRAFT_FAILS = "DraftFails"  # and every engine fails the first Update of its draft
+    MEASURED = "Measured"  # and its canary asks
     POISONED = "Poisoned"  # and no Update succeeds before the engines are restarted
 
 
@@ -152,6 +153,7 @@ _OCCASIONS: Final = {
     "RestartEngine": Occasion.POISONED,
     Doing.RESTART_ENGINE.value: Occasion.POISONED,
     Entry.TOLD.value: Occasion.POISONED,
+    Doing.MEASURE.value: Occasion.MEASURED,
     "Hello": Occasion.TAKEOVER,
     "Watch": Occasion.TAKEOVER,
     Entry.ADOPTED.value: Occasion.TAKEOVER,

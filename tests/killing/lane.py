@@ -17,7 +17,7 @@ from typing import Any, Final
 import aiohttp
 
 from fleet.engine import set_faults, state_of
-from fleet.manifests import ENGINE_HTTP, FleetSpec, weight_rollout
+from fleet.manifests import ENGINE_HTTP, MEASURED, FleetSpec, weight_rollout
 from fleet.operator_process import OperatorProcess, OperatorRun
 from fleet.traffic import Traffic
 from fleet.world import World
@@ -217,7 +217,8 @@ class Lane:
     async def _roll_out(self, occasion: Occasion, settle_seconds: int = 0) -> None:
         assert self._operator is not None
         if occasion is not Occasion.SUPERSEDED:
-            await self._apply(settle_seconds)
+            strategy = MEASURED if occasion is Occasion.MEASURED else {}
+            await self._apply(settle_seconds, strategy)
             if occasion is Occasion.TAKEOVER:
                 self._operator.kill(signal.SIGKILL)
             return
@@ -225,13 +226,13 @@ class Lane:
         await eventually(self._one_is_out, STRUCK_S, "a pod is reserved")
         await self._apply(settle_seconds)
 
-    async def _apply(self, settle_seconds: int) -> None:
+    async def _apply(self, settle_seconds: int, strategy: Json | None = None) -> None:
         """A name that was never used, so that it is recorded, read, staged and proven again."""
         self._version += 1
         self._wanted = next(self._next_weights)
         weights = {"version": f"v{self._version}", "uri": self._wanted.uri}
-        swap = {"settleSeconds": settle_seconds}
-        manifest = weight_rollout(FLEET, weights, swap=swap, verify={"prompts": PROMPTS})
+        policy = {"swap": {"settleSeconds": settle_seconds}, "strategy": strategy or {}}
+        manifest = weight_rollout(FLEET, weights, **policy, verify={"prompts": PROMPTS})
         await self._world.apply(manifest)
 
     async def _one_is_out(self) -> bool:

@@ -16,7 +16,7 @@ import pytest
 from fleet.agents import agent_states
 from fleet.engine import set_faults, state_of
 from fleet.history import fill_history
-from fleet.manifests import ENGINE_HTTP, FleetSpec, weight_rollout
+from fleet.manifests import ENGINE_HTTP, MEASURED, FleetSpec, weight_rollout
 from fleet.replica import Replica, only_leader
 from fleet.traffic import Tally, Traffic
 from fleet.world import World
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.faults
 
 Json = dict[str, Any]
 DONE_S: Final = 90.0
-#: Every rollout does these by itself, once its history is full; the other two need a reason.
+#: Every rollout does these, once its history is full, and its canary asks; the other two need a reason.
 ORDINARY: Final = tuple(each for each in Doing if each not in (Doing.RELEASE, Doing.RESTART_ENGINE))
 
 
@@ -128,7 +128,7 @@ async def test_frozen_leader_that_wakes_up_takes_no_pod_out_again(
     ):
         leader.freeze_in(doing)
         weights = scene.next_weights()
-        await scene.apply(weights)
+        await scene.apply(weights, **({"strategy": MEASURED} if doing is Doing.MEASURE else {}))
         await leader.frozen()
         await scene.took_over(standby, leader)
         status = await scene.complete()
