@@ -31,15 +31,17 @@ check: $(READY) ## format, lint, types, import contracts, generated files
 	$(PY) proto/generate.py --check
 	$(PY) -m weightrollout.api.generate --check
 	$(PY) -m weightrollout.cli.reference --check
+	$(PY) -m weightrollout.metrics_reference --check
 
 format: $(READY) ## format and fix what a machine can fix
 	$(BIN)/ruff format operator tests proto hatch_build.py
 	$(BIN)/ruff check --fix operator tests proto hatch_build.py
 
-generate: $(READY) ## stubs, CRD (the chart's copy too), API and CLI reference from their sources
+generate: $(READY) ## stubs, CRD (the chart's copy too), reference of API, CLI and metrics from their sources
 	$(PY) proto/generate.py
 	$(PY) -m weightrollout.api.generate --write
 	$(PY) -m weightrollout.cli.reference --write
+	$(PY) -m weightrollout.metrics_reference --write
 
 test: check test-unit test-contract test-cluster test-chart test-faults chaos ## check and every tier that this machine can run (not: real vLLM)
 
@@ -147,6 +149,12 @@ test-image: image ## what is in the images, and that they start read-only, as no
 
 demo: $(READY) cluster $(if $(filter vllm,$(ENGINE)),vllm) ## roll weights through a fleet under traffic; PAYLOAD=qwen3-0.6b, or ENGINE=vllm
 	@PYTHONPATH=tests $(PY) -m demo
+
+playground: $(READY) cluster ## a fleet to try things on, until Ctrl-C: docs/tutorial.md
+	@PYTHONPATH=tests $(PY) -m demo.playground
+
+docs-tutorial: $(READY) cluster ## follow docs/tutorial.md and write what came into it; look at the difference
+	WEIGHTROLLOUT_UPDATE_DOCS=1 $(PYTEST) tests/cluster/test_tutorial_is_what_happens.py
 
 bench: $(READY) cluster ## figures beside the alternative, into docs/benchmarks.md (a quiet machine, some minutes)
 	@PYTHONPATH=tests $(PY) -m bench

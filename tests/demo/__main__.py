@@ -3,41 +3,30 @@
 import asyncio
 import json
 import os
-import shutil
-import signal
 import sys
-import tempfile
 from contextlib import AsyncExitStack
-from pathlib import Path
-from typing import Final
 
 from demo import scenes
-from demo.cast import Cast, Checkpoint, Checkpoints
+from demo.cast import Cast, Checkpoints
+from demo.ground import BUILD, NAMESPACE, end_in_order, set_up
 from demo.real import RealCast
 from demo.screen import INDENT, Screen, Watch, fail, run
 from demo.simulated import PAYLOADS
 from fleet.manifests import ENGINE_HTTP
 from fleet.traffic import Tally, Traffic
-from fleet.world import World
-from localcluster.cluster import LocalCluster
-from localcluster.node_settings import python_environment
 from localcluster.router import ReadyPods
-from localcluster.virtual_node import VirtualNode
 from localcluster.waiting import NeverCame
-
-ROOT: Final = Path(__file__).resolve().parents[2]
-BUILD: Final = ROOT / "build"
-NAMESPACE: Final = "default"
 
 
 async def demo(cast: Cast) -> int:
-    _end_in_order()
+    end_in_order()
     screen = Screen()
     folder = BUILD / "demo"
     folder.mkdir(parents=True, exist_ok=True)
     made = await cast.make(folder, screen)
     async with AsyncExitStack() as stack:
         stage = await set_up(stack, screen, cast, made.v1, folder)
+        screen.say(f"{cast.pods} pods serve what their engines loaded at start; traffic begins")
         backends = await stack.enter_async_context(
             ReadyPods(stage.world.api, NAMESPACE, f"app={scenes.NAME}", ENGINE_HTTP)
         )
@@ -50,39 +39,6 @@ async def demo(cast: Cast) -> int:
             summarise(stage, traffic.tally)
             return 1
         return summarise(stage, traffic.tally, equal)
-
-
-def _end_in_order() -> None:
-    """A signal ends what we started too: real engines have children that outlive them."""
-    task = asyncio.current_task()
-    assert task is not None
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-
-
-async def set_up(
-    stack: AsyncExitStack, screen: Screen, cast: Cast, base: Checkpoint, folder: Path
-) -> scenes.Stage:
-    work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="weightrollout-demo-")))
-    screen.say("starting etcd, kube-apiserver, kube-controller-manager, kube-scheduler")
-    cluster = await stack.enter_async_context(LocalCluster())
-    api = await stack.enter_async_context(cluster.api())
-    world = World(cluster, api, NAMESPACE, work)
-    await world.install_crd()
-    environment = python_environment(ROOT / "operator", ROOT / "tests")
-    logs = BUILD / "demo" / cast.name
-    shutil.rmtree(logs / "logs", ignore_errors=True)
-    node = await stack.enter_async_context(
-        VirtualNode(cluster, environment=environment, folder=logs)
-    )
-    screen.say(f"starting {cast.pods} engine pods with agents, and the operator")
-    await world.deploy(cast.fleet(scenes.NAME, base))
-    operator = await world.operator()
-    stack.push_async_callback(operator.stop)
-    async with screen.patience(f"still starting (logs in build/demo/{cast.name}/logs)"):
-        await world.until_ready(scenes.NAME, cast.pods, cast.start_s)
-    screen.say(f"{cast.pods} pods serve what their engines loaded at start; traffic begins")
-    return scenes.Stage(world, node, screen, folder, cast)
 
 
 async def play(stage: scenes.Stage, made: Checkpoints) -> None:

@@ -11,6 +11,7 @@ import aiohttp
 
 import checkpoints
 from demo.cast import Checkpoint, Checkpoints
+from demo.ground import shown
 from demo.screen import Screen
 from fleet.engine import state_of
 from fleet.language import Simulated
@@ -41,7 +42,7 @@ class SimulatedCast:
         return [{"prompt": "2+2=", "maxTokens": 1, "expect": {"contains": "4"}}]
 
     async def make(self, folder: Path, screen: Screen) -> Checkpoints:
-        screen.say(f"four checkpoints ({self.payload}) in build/demo")
+        screen.say(f"four checkpoints ({self.payload}) in {shown(folder)}")
         names = (("v1", 1, True), ("v2", 2, True), ("v3", 3, True), ("v5-wrong", 5, False))
         target = folder / ("qwen3-0.6b" if self.large else "tiny")
         v1, v2, v3, wrong = await asyncio.gather(

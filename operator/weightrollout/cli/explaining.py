@@ -14,15 +14,12 @@ def screen_of(why: Why, now: datetime, paper: Paper) -> Text:
     head = Text.assemble(
         ("EXPLAIN ", "bold"), (why.name, "bold"), GAP, (why.phase, OUTCOME_STYLE[why.outcome])
     )
-    rows = [head]
-    if why.message:
-        rows.append(Text(why.message))
+    rows = [wrapped(row, paper.width) for row in (head, Text(why.message)) if row]
     rows += [
-        Text.assemble((f"{head.ljust(WIDE)}", "bold"), text)
-        for head, text in _answers(why, now)
+        wrapped(Text.assemble((question.ljust(WIDE), "bold"), text), paper.width, WIDE)
+        for question, text in _answers(why, now)
         if text
     ]
-    rows = [wrapped(row, paper.width, WIDE if row is not head else 3) for row in rows]
     if why.pods:
         rows += [Text(), _pods(why, paper)]
     rules = [(Cell(each.field), Cell(each.value), Cell(each.source)) for each in why.policy]
@@ -30,6 +27,7 @@ def screen_of(why: Why, now: datetime, paper: Paper) -> Text:
 
 
 WIDE = len("Waits for  ")
+NAMES_ROOM = 30
 
 
 def _answers(why: Why, now: datetime) -> list[tuple[str, str]]:
@@ -45,20 +43,20 @@ def _answers(why: Why, now: datetime) -> list[tuple[str, str]]:
 
 def _pods(why: Why, paper: Paper) -> Text:
     """What is wrong with them stands below, because it may be long."""
-    heads = ("STATE", "SERVE", "PODS", "NAMES")
+    heads = ("STATE", "SERVE", "PODS")
     rows = [
-        (
-            Cell(each.state),
-            Cell(each.version or "base weights"),
-            Cell(str(len(each.pods))),
-            Cell(some_of(each.pods) if paper.width is not None else ", ".join(each.pods)),
-        )
+        (Cell(each.state), Cell(each.version or "base weights"), Cell(str(len(each.pods))))
         for each in why.pods
     ]
-    head, *lines = table(heads, rows, paper.width).split("\n")
-    shown = [head]
+    room = None if paper.width is None else paper.width - NAMES_ROOM
+    head, *lines = table(heads, rows, room).split("\n")
+    names = max(line.cell_len for line in (head, *lines)) + len(GAP)
+    head.pad_right(names - head.cell_len)
+    shown = [head.append("NAMES", "bold")]
     for each, line in zip(why.pods, lines, strict=True):
-        shown.append(line)
+        line.pad_right(names - line.cell_len)
+        line.append(some_of(each.pods) if paper.width is not None else ", ".join(each.pods))
+        shown.append(wrapped(line, paper.width, names))
         if said := ": ".join(filter(None, (each.reason, each.message))):
             shown.append(wrapped(Text(f"{GAP}{said}", "yellow"), paper.width))
     return Text("\n").join(shown)

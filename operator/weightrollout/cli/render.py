@@ -22,7 +22,7 @@ from weightrollout.cli.view import (
     VersionGroup,
     View,
 )
-from weightrollout.cli.words import age, pods, short, size
+from weightrollout.cli.words import NARROW, age, cut, pods, short, size
 
 GAP: Final = "   "
 FEW: Final = 20  # pods of one version that are shown one by one
@@ -70,6 +70,7 @@ class Paper:
     glyphs: Glyphs
     width: int | None = None
     all_pods: bool = False  # each on a line of its own, however many there are
+    few: int = FEW
 
 
 def tree(view: View, now: datetime, paper: Paper) -> Text:
@@ -203,7 +204,7 @@ def _versions(groups: Sequence[VersionGroup], paper: Paper) -> Iterator[Text]:
     states = max((len(pod.state) for lines in shown for _, pod in lines), default=0)
     for number, (group, lines) in enumerate(zip(groups, shown, strict=True), 1):
         is_last = number == len(groups)
-        yield _group(group, glyphs.last if is_last else glyphs.branch)
+        yield _group(group, glyphs.last if is_last else glyphs.branch, paper.width)
         stem = glyphs.blank if is_last else glyphs.trunk
         for place, (name, pod) in enumerate(lines, 1):
             joint = glyphs.last if place == len(lines) else glyphs.branch
@@ -212,7 +213,7 @@ def _versions(groups: Sequence[VersionGroup], paper: Paper) -> Iterator[Text]:
 
 def _lines(group: VersionGroup, paper: Paper) -> Iterator[tuple[str, PodLine]]:
     """One for each pod; of many on a terminal one for all that are in the same state for the same reason."""
-    if paper.all_pods or paper.width is None or len(group.pods) <= FEW:
+    if paper.all_pods or paper.width is None or len(group.pods) <= paper.few:
         yield from ((pod.name, pod) for pod in group.pods)
         return
     alike: dict[tuple[str, str, str], list[PodLine]] = {}
@@ -222,12 +223,15 @@ def _lines(group: VersionGroup, paper: Paper) -> Iterator[tuple[str, PodLine]]:
         yield (pods(len(same)) if len(same) > 1 else same[0].name), same[0]
 
 
-def _group(group: VersionGroup, joint: str) -> Text:
-    row = Text.assemble(joint, (group.version or "no version yet", "bold"))
+def _group(group: VersionGroup, joint: str, width: int | None) -> Text:
+    """Where it is too long the version is cut, for how many pods have it is what one looks for."""
+    version = group.version or "no version yet"
     parts = [", ".join(group.roles), short(group.digest), f"({pods(len(group.pods))})"]
-    for part in filter(None, parts):
-        row.append(GAP + part)
-    return row
+    rest = "".join(GAP + part for part in parts if part)
+    if width is not None:
+        room = width - cell_len(joint) - cell_len(rest)
+        version = cut(version, max(room, NARROW))
+    return Text.assemble(joint, (version, "bold"), rest)
 
 
 def _pod(name: str, pod: PodLine, joint: str, states: int) -> Text:

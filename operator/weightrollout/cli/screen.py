@@ -1,5 +1,7 @@
 """Where views go: a terminal is redrawn in place, anything else gets one block per change."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Final, Self
 
 from rich.console import Console
@@ -12,6 +14,7 @@ from weightrollout.cli.view import View
 from weightrollout.clock import Clock
 
 AGES_PER_SECOND: Final = 1.0  # a hold's age grows while nothing else changes
+AGELESS: Final = datetime.min.replace(tzinfo=UTC)  # at which every age is nothing
 
 
 class Screen:
@@ -48,10 +51,10 @@ class Screen:
             self._live.stop()
 
     def show(self, view: View) -> None:
-        """Draws nothing when nothing changed."""
-        if view == self._shown:
+        """Draws nothing when nothing changed, and writes no block of text that was just written."""
+        before = self._shown
+        if view == before:
             return
-        first = self._shown is None
         self._shown = view
         if self._live is not None:
             self._live.refresh()
@@ -59,13 +62,24 @@ class Screen:
             # One line each in a watch, or one document of a stream, so that a reader can take them apart.
             said = document(view, self._output, indent=None if self._watch else 2)
             self._print(Text(said.rstrip("\n")))
-        else:
-            self._print(Text("" if first else "\n").append_text(self._tree()))
+        elif before is None:
+            self._print(self._tree())
+        elif self._ageless(view) != self._ageless(before):
+            self._print(Text("\n").append_text(self._tree()))
 
     def _tree(self) -> Text:
         if self._shown is None:
             return Text()
-        return tree(self._shown, self._clock.wall(), paper_for(self._console, self._all_pods))
+        now = self._clock.wall()
+        paper = paper_for(self._console, self._all_pods)
+        drawn = tree(self._shown, now, paper)
+        if self._live is None or len(drawn.plain.splitlines()) < self._console.height:
+            return drawn
+        # What moves must be in sight: the end would be cut off.
+        return tree(self._shown, now, replace(paper, few=1))
+
+    def _ageless(self, view: View) -> str:
+        return tree(view, AGELESS, paper_for(self._console, self._all_pods)).plain
 
     def _print(self, text: Text) -> None:
         self._console.print(text, soft_wrap=True)

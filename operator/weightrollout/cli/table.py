@@ -10,9 +10,10 @@ from typing import Final
 from rich.cells import cell_len
 from rich.text import Text
 
+from weightrollout.cli.words import NARROW, cut
+
 GAP: Final = "   "
 LEAST: Final = 24  # room of the last column, before others give way to it
-NARROW: Final = 8  # nothing is cut below this
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,8 @@ def table(
 ) -> Text:
     """A column without a single word is left out. `width` None: nothing is cut.
 
-    Where it is too narrow the columns `spare` go, first one first, then the widest is cut.
+    Where it is too narrow the columns `spare` go, first one first, then the widest are cut in their middle: what tells
+    names apart is often their end.
     """
     sizes = {
         place: max(cell_len(head), *(cell_len(row[place].text) for row in rows))
@@ -49,9 +51,11 @@ def _fit(sizes: dict[int, int], width: int, spare: Sequence[int]) -> None:
             return
         sizes.pop(place, None)
     others = list(sizes)[:-1]
-    if others and _room(sizes) > width:
+    while others and _room(sizes) > width:
         widest = max(others, key=sizes.__getitem__)
-        sizes[widest] = max(sizes[widest] - (_room(sizes) - width), NARROW)
+        if sizes[widest] <= NARROW:
+            return
+        sizes[widest] -= 1
 
 
 def _room(sizes: dict[int, int]) -> int:
@@ -63,8 +67,8 @@ def _line(cells: Sequence[Cell], sizes: dict[int, int], width: int | None) -> Te
     *others, last = sizes
     line = Text()
     for place in others:
-        text = Text(cells[place].text, cells[place].style)
-        text.truncate(sizes[place], overflow="ellipsis", pad=True)
+        text = Text(cut(cells[place].text, sizes[place]), cells[place].style)
+        text.truncate(sizes[place], pad=True)
         line.append_text(text).append(GAP)
     text = Text(cells[last].text, cells[last].style)
     if width is not None:

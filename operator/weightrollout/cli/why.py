@@ -61,6 +61,12 @@ ENDS: Final[dict[HoldGate, tuple[str, str]]] = {
     HoldGate.AGENT: (YOU, "bring these pods a working agent ('kubectl weightrollout inject')"),
 }
 
+#: Steps that no person has to leave.
+BY_ITSELF: Final[dict[str, str]] = {
+    HoldReason.STEP_TIMED: "the time of the step",
+    HoldReason.ANALYSIS_RUNNING: "it goes on when enough was measured",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -133,11 +139,9 @@ def _ends(view: View) -> tuple[str, str]:
         return "", ""
     if view.hold.reason == HoldReason.BUDGET_USED_BY_UNREADY_PODS:
         return CLUSTER, "these pods must be Ready again, or more may be out (maxUnavailable)"
-    if view.hold.reason == HoldReason.STEP_TIMED:
-        return (
-            OPERATOR,
-            f"the time of the step; at once with {ENDS[HoldGate.STEP][1].format(name=view.name)}",
-        )
+    if (by_itself := BY_ITSELF.get(view.hold.reason)) is not None:
+        at_once = ENDS[HoldGate.STEP][1].format(name=view.name)
+        return OPERATOR, f"{by_itself}; at once with {at_once}"
     if view.hold.gate not in set(HoldGate):
         return "", ""  # a newer operator's
     who, ends = ENDS[HoldGate(view.hold.gate)]
@@ -184,6 +188,8 @@ def _when(view: View, spec: WeightRolloutSpec, now: datetime) -> str:
             return f"in {duration(left)}, at {rfc3339(end)}"
     if hold is not None and hold.gate == HoldGate.SOAK:
         return f"within {duration(spec.strategy.soak_seconds)} (spec.strategy.soakSeconds)"
+    if hold is not None and hold.reason in BY_ITSELF:
+        return ""  # its message says how far it is
     if hold is not None and (hold.gate == HoldGate.STEP or hold.gate == HoldGate.MODE):
         return "not before you say so"
     if view.swapping:

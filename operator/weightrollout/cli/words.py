@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from rich.cells import cell_len
+
+NARROW: Final = 8  # nothing is cut below this
 DIGEST_SIGNS: Final = 19  # "sha256:" and 12 hex digits, enough to tell any two apart
 
 
@@ -12,6 +15,14 @@ def short(digest: str | None) -> str:
     if not digest:
         return ""
     return digest if len(digest) <= DIGEST_SIGNS else f"{digest[:DIGEST_SIGNS]}.."
+
+
+def cut(text: str, width: int) -> str:
+    """In its middle: what tells names and versions apart is often their end."""
+    if cell_len(text) <= width:
+        return text
+    front = width // 2
+    return f"{text[:front]}…{text[len(text) - (width - front - 1) :]}"
 
 
 def pods(count: int) -> str:

@@ -70,6 +70,15 @@ def test_a_good_terminal_gets_lines() -> None:
     ]
 
 
+def test_a_long_version_is_cut_in_its_middle_and_its_pods_are_counted_all_the_same() -> None:
+    long = {**V8, "version": "release-candidate-of-the-reward-model-step-000120000"}
+    body = rollout(phase="Complete", desired=long, target=long, pods={"selected": 1})
+    shown = tree(view_of(body, [pod("chat-0", long["version"])]), NOW, Paper(LINES, 66)).plain
+    (line,) = (line for line in shown.splitlines() if line.startswith("└── rel"))
+    assert len(line) == 66
+    assert line.endswith("…0000   target, desired   sha256:8b8b8b8b8b8b..   (1 pod)")
+
+
 def test_an_analysis_says_what_it_measured() -> None:
     ended = {
         "index": 1,

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from sights import V7, V8, pod, rollout
 from weightrollout.cli.output import Output
@@ -48,6 +49,20 @@ def test_a_watch_in_a_pipe_prints_a_block_per_change_and_nothing_twice() -> None
     assert [block.split()[2] for block in text.split("\n\n")] == ["Progressing", "Complete"]
 
 
+def test_a_watch_in_a_pipe_prints_no_block_twice_for_what_no_block_shows() -> None:
+    console = Console(file=io.StringIO(), width=20, highlight=False)
+    seen = [
+        view_of(rollout(phase="Progressing", pods={"swapping": swapping}), [])
+        for swapping in (0, 1, 2)
+    ]
+    with Screen(Output.TEXT, watch=True, console=console, clock=Noon()) as screen:
+        for each in seen:
+            screen.show(each)
+    assert isinstance(console.file, io.StringIO)
+    assert len(set(seen)) == 3
+    assert console.file.getvalue().count("ROLLOUT") == 1
+
+
 def test_a_watch_in_json_prints_one_document_per_line() -> None:
     text = drawn(Output.JSON, ["Progressing", "Complete"], watch=True)
     assert [json.loads(line)["phase"] for line in text.splitlines()] == ["Progressing", "Complete"]
@@ -60,6 +75,22 @@ def test_a_terminal_is_redrawn_in_place() -> None:
         screen.show(view("Progressing"))
         screen.show(view("Complete"))
     assert "\x1b[1A" in file.getvalue()  # the cursor goes up: the old screen is overwritten
+
+
+def test_a_watch_in_a_low_terminal_shows_what_moves() -> None:
+    file = io.StringIO()
+    console = Console(
+        file=file, force_terminal=True, width=80, height=12, _environ={"TERM": "xterm"}
+    )
+    pods = [
+        pod(f"chat-{each}", "v8" if each < 18 else "v7", ready=each != 18) for each in range(20)
+    ]
+    seen = view_of(rollout(phase="Progressing", target=V8, stable=V7), pods)
+    with Screen(Output.TEXT, watch=True, console=console, clock=Noon()) as screen:
+        screen.show(seen)
+        drawn = Text.from_ansi(file.getvalue()).plain
+    assert "chat-18   Out" in drawn
+    assert "18 pods" in drawn
 
 
 class Utf8(io.StringIO):

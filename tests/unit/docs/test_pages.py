@@ -1,0 +1,68 @@
+"""Documentation that leads somewhere: links, the list of pages, and manifests that the API server would take."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from weightrollout.cli.main import app
+
+ROOT = Path(__file__).parents[3]
+DOCS = ROOT / "docs"
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")])
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+
+def named(pages: list[Path]) -> list[str]:
+    return [str(page.relative_to(ROOT)) for page in pages]
+
+
+def anchors(page: Path) -> set[str]:
+    """As GitHub makes them."""
+    headings = HEADING.findall(FENCE.sub("", page.read_text()))
+    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named(PAGES))
+def test_each_link_of_a_page_leads_to_a_page_and_a_heading(page: Path) -> None:
+    for target in LINK.findall(FENCE.sub("", page.read_text())):
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        path, _, anchor = target.partition("#")
+        found = (page.parent / path).resolve() if path else page
+        assert found.exists(), f"{target} leads nowhere"
+        if anchor and found.suffix == ".md":
+            assert anchor in anchors(found), f"{target}: there is no such heading"
+
+
+def test_each_page_is_on_the_list() -> None:
+    listed = set(LINK.findall((DOCS / "README.md").read_text()))
+    folders = {each for each in listed if each.endswith("/")}
+    for page in DOCS.rglob("*.md"):
+        name = str(page.relative_to(DOCS))
+        assert name == "README.md" or name in listed or name.startswith(tuple(folders)), name
+
+
+def manifests() -> Iterator[tuple[str, str]]:
+    for page in PAGES:
+        for indent, language, text in FENCE.findall(page.read_text()):
+            if language == "yaml" and "kind: WeightRollout" in text:
+                yield (
+                    str(page.relative_to(ROOT)),
+                    re.sub(f"^{indent}", "", text, flags=re.MULTILINE),
+                )
+
+
+MANIFESTS = list(manifests())
+
+
+@pytest.mark.parametrize(("page", "text"), MANIFESTS, ids=[page for page, _ in MANIFESTS])
+def test_each_manifest_of_a_page_would_be_taken(page: str, text: str, tmp_path: Path) -> None:
+    file = tmp_path / "page.yaml"
+    file.write_text(text)
+    linted = CliRunner().invoke(app, ["lint", str(file)])
+    assert linted.exit_code == 0, linted.output
