@@ -12,6 +12,7 @@ import secrets
 import shutil
 import threading
 from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
@@ -121,8 +122,9 @@ class Store:
             if ready is not None and (not inside or self._ready(digest, draft_plans)):
                 _tell(ready.digest, self.check(ready, reports, policy))
                 return ready
-        build = Build.of(sources.resolve(uri), reports, policy, draft=inside)
-        return self._build(build, digest, caller)[-1]
+        with closing(sources.opened(uri, caller.cancelled)) as source:
+            build = Build.of(source, reports, policy, draft=inside)
+            return self._build(build, digest, caller)[-1]
 
     def _stage_draft(
         self, uri: str, digest: str | None, reports: Sequence[EngineReport], caller: _Caller
@@ -137,8 +139,9 @@ class Store:
         if digest is not None and self._ready(digest, plans) is not None:
             return StageCount(0, 0)
         try:
-            build = Build.of_draft(sources.resolve(uri), reports)
-            self._build(build, digest, caller)
+            with closing(sources.opened(uri, caller.cancelled)) as source:
+                build = Build.of_draft(source, reports)
+                self._build(build, digest, caller)
         except WeightsError as error:
             # The target's digest may have been pinned by a scout, the draft's never is.
             other = error.reason is Reason.DIGEST_MISMATCH
