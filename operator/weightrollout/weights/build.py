@@ -132,9 +132,9 @@ class Build:
     def _judge(self, seen: Mapping[str, Seen], want: str | None) -> str:
         """The digest of what was read, if it may be used. Always the same refusal for the same bytes."""
         self.checkpoint.check_unchanged()
-        found = digest.digest_from_sums(
-            {**self.sums, **{name: file.sha256 for name, file in seen.items()}}
-        )
+        sums = {**self.sums, **{name: file.sha256 for name, file in seen.items()}}
+        self.checkpoint.check_promises(sums)
+        found = digest.digest_from_sums(sums)
         if want is not None and found != want:
             raise WeightsError(
                 Reason.DIGEST_MISMATCH,

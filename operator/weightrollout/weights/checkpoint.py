@@ -39,6 +39,16 @@ class Checkpoint:
         if changed:
             raise source_changed(f"{self.source.where}/{min(changed)}")
 
+    def check_promises(self, sums: Mapping[str, str]) -> None:
+        """Raises SourceCorrupt where the source itself says that other bytes lie there."""
+        for name, promised in sorted(self.source.promised.items()):
+            if sums.get(name, promised) != promised:
+                raise WeightsError(
+                    Reason.SOURCE_CORRUPT,
+                    f"{self.source.where}/{name}: has sha256 {sums[name]}, the source says {promised}:"
+                    " a broken transfer, or a list that is older than the file",
+                )
+
     def opened(self, name: str) -> digest.Bytes:
         return self.source.open(name)
 

@@ -32,6 +32,7 @@ from weightrollout.weights.digest import ALGORITHM
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.golden import Golden
 from weightrollout.weights.image import staging_failures
+from weightrollout.weights.sources.retry import PATIENCE, Patience
 
 __all__ = ["StageCount", "Store"]
 
@@ -66,13 +67,16 @@ class _Caller:
 class Store:
     """All images of one staging volume. One for each volume; its methods may run side by side."""
 
-    def __init__(self, root: Path, *, threads: int | None = None) -> None:
+    def __init__(
+        self, root: Path, *, threads: int | None = None, patience: Patience = PATIENCE
+    ) -> None:
         """Removes what an earlier process left unfinished, as far as the volume lets it.
 
         `threads` None: one for each core.
         """
         self.root = root
         self._images = root / files.IMAGES
+        self._patience = patience
         self._threads = threads or min(len(os.sched_getaffinity(0)), _MAX_THREADS)
         self._publishing = threading.Lock()
         # A volume that fails is told by the next staging; here nobody could be told.
@@ -122,7 +126,7 @@ class Store:
             if ready is not None and (not inside or self._ready(digest, draft_plans)):
                 _tell(ready.digest, self.check(ready, reports, policy))
                 return ready
-        with closing(sources.opened(uri, caller.cancelled)) as source:
+        with closing(sources.opened(uri, caller.cancelled, self._patience)) as source:
             build = Build.of(source, reports, policy, draft=inside)
             return self._build(build, digest, caller)[-1]
 
@@ -139,7 +143,7 @@ class Store:
         if digest is not None and self._ready(digest, plans) is not None:
             return StageCount(0, 0)
         try:
-            with closing(sources.opened(uri, caller.cancelled)) as source:
+            with closing(sources.opened(uri, caller.cancelled, self._patience)) as source:
                 build = Build.of_draft(source, reports)
                 self._build(build, digest, caller)
         except WeightsError as error:

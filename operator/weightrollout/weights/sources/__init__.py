@@ -2,40 +2,54 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Final
 
-from weightrollout.weights.errors import Reason, WeightsError
-from weightrollout.weights.sources import file
+from weightrollout.weights.errors import WeightsError
+from weightrollout.weights.sources import file, https, hub, objects
 from weightrollout.weights.sources.file import Folder
+from weightrollout.weights.sources.https import Https
+from weightrollout.weights.sources.hub import Hub
+from weightrollout.weights.sources.objects import open_objects
+from weightrollout.weights.sources.retry import PATIENCE, Patience
 from weightrollout.weights.sources.source import Source
+from weightrollout.weights.sources.uri import scheme, shown, unsupported
+
+SCHEMES: Final = (file.SCHEME, *objects.SCHEMES, https.SCHEME, hub.SCHEME)
 
 
-def opened(uri: str, cancelled: Callable[[], bool]) -> Source:
+def opened(uri: str, cancelled: Callable[[], bool], patience: Patience = PATIENCE) -> Source:
     """The source that a URI names. Looks at nothing yet; raises WeightsError where no such is known.
 
     `cancelled`: asked while a source waits, from any thread.
     """
-    if _scheme(uri) == file.SCHEME:
-        return Folder(file.folder(uri))
-    raise _unsupported(uri)
+    match scheme(uri):
+        case file.SCHEME:
+            return Folder(file.folder(uri))
+        case kind if kind in objects.SCHEMES:
+            return open_objects(uri, patience, cancelled)
+        case https.SCHEME:
+            return Https(uri, patience, cancelled)
+        case hub.SCHEME:
+            return Hub(uri, patience, cancelled)
+        case _:
+            raise _unknown(uri)
 
 
-def resolve(uri: str) -> Path:
-    """The folder that a file:// URI names, seen from this machine. Looks at nothing."""
-    if _scheme(uri) == file.SCHEME:
+def never() -> bool:
+    """For `cancelled`, where nobody can change their mind."""
+    return False
+
+
+def folder(uri: str) -> Path | None:
+    """The folder on this machine that a URI names; None: it names another place. Looks at nothing."""
+    kind = scheme(uri)
+    if kind == file.SCHEME:
         return file.folder(uri)
-    raise _unsupported(uri)
+    if kind in SCHEMES:
+        return None
+    raise _unknown(uri)
 
 
-def _scheme(uri: str) -> str:
-    try:
-        return urlsplit(uri).scheme
-    except ValueError as error:
-        raise WeightsError(Reason.SOURCE_UNSUPPORTED, f"{uri}: is not a URI: {error}") from error
-
-
-def _unsupported(uri: str) -> WeightsError:
-    return WeightsError(
-        Reason.SOURCE_UNSUPPORTED,
-        f"{uri}: only {file.SCHEME}:// is supported, not {_scheme(uri) or '?'}",
-    )
+def _unknown(uri: str) -> WeightsError:
+    names = ", ".join(f"{each}://" for each in SCHEMES)
+    return unsupported(shown(uri), f"only {names} are supported, not {scheme(uri) or '?'}")
