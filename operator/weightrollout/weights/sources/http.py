@@ -47,12 +47,17 @@ class Http:
     """Connections of one source, one for each thread and origin."""
 
     def __init__(
-        self, patience: Patience, may_follow: Callable[[str, str], bool], headers: Mapping[str, str]
+        self,
+        patience: Patience,
+        home: str,
+        headers: Mapping[str, str],
+        may_follow: Callable[[str, str], bool],
     ) -> None:
-        """`headers` hold credentials, so they go to the first origin only.
+        """`headers` hold credentials, so they go to the origin of the URL `home` and nowhere else.
 
         `may_follow`: from which URL a redirect may lead to which other.
         """
+        self._home = origin(home)
         self._patience = patience
         self._may_follow = may_follow
         self._headers = headers
@@ -100,7 +105,7 @@ class Http:
         """`most_bytes`: of a body that is longer nothing is given. Raises WeightsError, Again."""
         first = url
         for _ in range(_MAX_REDIRECTS + 1):
-            own = self._headers if origin(url) == origin(first) else {}
+            own = self._headers if origin(url) == self._home else {}
             answer = self._once(method, url, {**own, **(headers or {})}, most_bytes, what)
             if answer.status not in _REDIRECTS:
                 return answer

@@ -38,7 +38,10 @@ class Https(Remote):
         super().__init__(uri.shown(text).rstrip("/"), patience, cancelled)
         self._base = f"https://{place.host}/{quote(place.path)}"
         self._http = Http(
-            patience, lambda begin, end: origin(begin) == origin(end), _login(place.host)
+            patience,
+            self._base,
+            _login(place.host),
+            lambda begin, end: origin(begin) == origin(end),
         )
 
     def close(self) -> None:

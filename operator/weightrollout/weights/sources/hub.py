@@ -48,7 +48,10 @@ class Hub(Remote):
         self._revision, self._folder = revision or "main", folder
         self._commit = ""
         self._http = Http(
-            patience, lambda begin, _: origin(begin) == origin(self._hub), _token(self.where)
+            patience,
+            self._hub,
+            _token(self.where),
+            lambda begin, _: origin(begin) == origin(self._hub),
         )
         self._found: dict[str, str] = {}  # where the hub sent us for a file
         self._found_lock = threading.Lock()
