@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final
+from urllib.parse import unquote
 
 _HOP: Final = frozenset({"connection", "transfer-encoding", "keep-alive", "date", "server"})
 
@@ -44,7 +45,7 @@ class Front:
     ended: threading.Event = field(default_factory=threading.Event)
 
     def spoil(self, part: str, spoil: Spoil, times: int = 1_000_000) -> None:
-        """The next `times` answers to requests whose path holds `part`."""
+        """The next `times` answers to requests whose path, decoded, holds `part`."""
         with self._lock:
             self._spoils.append((part, times, spoil))
 
@@ -58,13 +59,13 @@ class Front:
         answer = self.answerer(request)
         with self._lock:
             for number, (part, times, spoil) in enumerate(self._spoils):
-                if part in request.path and times:
+                if part in unquote(request.path) and times:
                     self._spoils[number] = (part, times - 1, spoil)
                     return spoil(answer)
         return answer
 
     def asked(self, part: str) -> list[Request]:
-        return [each for each in self.heard if part in each.path]
+        return [each for each in self.heard if part in unquote(each.path)]
 
 
 @contextmanager

@@ -82,7 +82,7 @@ async def test_fleet_serves_what_lies_in_the_bucket_and_nobody_tells_the_key(
 async def test_store_that_refuses_the_agents_holds_the_rollout_and_is_asked_again(
     world: World, store: Store
 ) -> None:
-    store.front.say("prefix=chat%2Fc", 403, times=2)
+    store.front.say("prefix=chat/c", 403, times=2)
     await _apply(world, store, "c")
     status = await world.until(
         "chat", lambda seen: seen.get("hold", {}).get("reason") == "SourceDenied", 30, "a hold"

@@ -83,7 +83,7 @@ class Hub(Remote):
                     promised[name] = str(large["oid"])
             except (KeyError, TypeError, ValueError, AttributeError):
                 raise self._odd() from None
-        self.promised = promised
+        self.promised = self.promised or promised
         return stamps
 
     def _pages(self, url: str) -> list[Any]:

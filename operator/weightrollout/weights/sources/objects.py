@@ -143,7 +143,8 @@ def _meaning(error: Exception, what: str, *, pinned: bool) -> Exception:
 
     `pinned`: the object was seen before.
     """
-    if type(error).__module__.split(".")[0] != "obstore":
+    # For what is not there it raises Python's own.
+    if type(error).__module__.split(".")[0] != "obstore" and type(error) is not FileNotFoundError:
         return error
     text = str(error)
     status = _STATUS.search(text)

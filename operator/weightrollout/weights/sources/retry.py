@@ -17,7 +17,7 @@ class Patience:
         """Before the next attempt, after `failures`; None: give up."""
         if failures >= self.attempts:
             return None
-        own = self.first_s * 2 ** (failures - 1)
+        own: float = self.first_s * 2 ** (failures - 1)
         return min(self.most_s, own if retry_after_s is None else max(own, retry_after_s))
 
 
