@@ -71,8 +71,18 @@ REFUSED: dict[str, tuple[Json, str, int]] = {
         "spec.weights.version",
         1,
     ),
-    "store that is not read yet": (
-        {"weights": {**GOOD["weights"], "uri": "s3://models/chat/"}},
+    "source that is not known": (
+        {"weights": {**GOOD["weights"], "uri": "ftp://models/chat/"}},
+        "spec.weights.uri",
+        0,
+    ),
+    "key in a uri": (
+        {"weights": {**GOOD["weights"], "uri": "s3://key:secret@models/chat/"}},
+        "spec.weights.uri",
+        0,
+    ),
+    "signature in a uri": (
+        {"weights": {**GOOD["weights"], "uri": "https://host/chat/?X-Amz-Signature=0"}},
         "spec.weights.uri",
         0,
     ),
@@ -106,8 +116,8 @@ REFUSED: dict[str, tuple[Json, str, int]] = {
         "spec.weights.draft",
         0,
     ),
-    "draft in a store that is not read yet": (
-        {"weights": {**GOOD["weights"], "draft": {**OWN_DRAFT, "uri": "s3://d/"}}},
+    "draft in a source that is not known": (
+        {"weights": {**GOOD["weights"], "draft": {**OWN_DRAFT, "uri": "ftp://d/"}}},
         "spec.weights.draft.uri",
         0,
     ),
@@ -235,7 +245,7 @@ async def test_a_name_too_long_for_our_objects_is_refused(api: Api, namespace: s
 
 async def test_everything_wrong_is_said_at_once(api: Api, namespace: str) -> None:
     wrong = {
-        "weights": {"version": "default", "uri": "s3://models/", "digest": "md5:0"},
+        "weights": {"version": "default", "uri": "ftp://models/", "digest": "md5:0"},
         "strategy": {"maxUnavailable": 0},
         "progressDeadlineSeconds": 300,
     }
@@ -268,6 +278,18 @@ async def test_a_field_that_is_not_there_yet_is_refused(api: Api, namespace: str
         pytest.param({**GOOD, **expecting({"regex": r"^\s*(?i:four|4)\b"})}, id="a pattern"),
         pytest.param({**GOOD, **expecting({"tokenIds": [19, 0, 2**31 - 1]})}, id="token ids"),
         pytest.param({"weights": {**GOOD["weights"], "metadata": "Ignore"}}, id="own metadata"),
+        *(
+            pytest.param({"weights": {**GOOD["weights"], "uri": uri}}, id=uri)
+            for uri in (
+                *(
+                    "s3://models/chat/1200/",
+                    "gs://models/chat/",
+                    "az://models",
+                    "hf://org/chat@main",
+                ),
+                "https://models.example.com:8443/chat/1200/",
+            )
+        ),
         pytest.param(
             {"weights": {**GOOD["weights"], "digest": f"sha256:{'0' * 64}"}}, id="pinned digest"
         ),

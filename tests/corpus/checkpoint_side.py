@@ -11,6 +11,7 @@ from weightrollout.handover.fields import CONFIG
 from weightrollout.weights.build import Build
 from weightrollout.weights.digest import GOLDEN
 from weightrollout.weights.errors import MAX_MESSAGE, WeightsError
+from weightrollout.weights.sources.file import Folder
 
 _HEADER: Final = {"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}
 CONFIG_SEED: Final = {
@@ -56,7 +57,7 @@ def _staged(folder: Path, name: str, data: bytes) -> str:
     report = report_of(folder)
     (folder / name).write_bytes(data)
     try:
-        Build.of(folder, [report], Metadata.REQUIRE)
+        Build.of(Folder(folder), [report], Metadata.REQUIRE)
     except WeightsError as error:
         error.message.encode()
         return error.reason if len(error.message) <= MAX_MESSAGE else "TooManyWords"

@@ -64,8 +64,8 @@ INT_OR_PERCENT: Final = Rule(
 
 _URI: Final = Rule(
     rule=f"self.matches({_quoted(URI_PATTERN)})",
-    message="this release reads file:/// only: give the folder as the agents see it, such"
-    " as file:///models/chat/step-1200/",
+    message="give the folder as the agents see it, such as file:///models/chat/step-1200/ or"
+    " s3://models/chat/step-1200/ (also gs, az, https, hf), without user, '?' and '#'",
 )
 
 _HTTP: Final = Rule(

@@ -12,7 +12,8 @@ from weightrollout.api.quantity import IntOrPercent
 
 DIGEST_PATTERN: Final = r"^sha256:[0-9a-f]{64}$"
 VERSION_PATTERN: Final = r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$"
-URI_PATTERN: Final = r"^file:///.+$"
+#: No user, query or fragment of a remote one: each may be a credential.
+URI_PATTERN: Final = r"^(file:///.+|(s3|gs|az|https|hf)://[^/?#@]+(/[^?#]*)?)$"
 #: Longest regular expression; what is longer is a program.
 MAX_PATTERN: Final = 512
 #: Tokenizers number their tokens in 32 bits.
@@ -103,7 +104,8 @@ class Weights(ApiModel):
     )
     uri: Annotated[str, Field(max_length=2048, pattern=URI_PATTERN)] = Field(
         description="Folder with the safetensors checkpoint, as the agents see it, such as "
-        "file:///models/chat/step-1200/"
+        "file:///models/chat/step-1200/ or s3://models/chat/step-1200/; also gs://, az://, https:// "
+        "and hf://. Credentials are the agents' own and never part of it."
     )
     digest: Annotated[str, Field(pattern=DIGEST_PATTERN, max_length=71)] | None = Field(
         default=None,

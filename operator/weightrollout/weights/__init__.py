@@ -15,7 +15,7 @@ one: whatever fails here fails while the engine serves.
     layout       which bytes of a file go where; pure
     checksum     crc32 of a whole from crc32s of its parts; pure
     finite       NaN and infinity at the speed of memory
-    checkpoint   a folder opened for one staging; names the source's failures
+    checkpoint   a source opened for one staging; names the source's failures
     image        the images while they are written; names the volume's failures
     scatter      the one pass over the bytes: hash, check, write
     build        one staging, from folder to proven image

@@ -6,15 +6,17 @@ images/<digest hex>/<plan id>/golden.json       as it was in the checkpoint, whe
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from weightrollout.handover import records
-from weightrollout.handover.fields import file_fields
+from weightrollout.handover.fields import BY_FIELD, fields_of
+from weightrollout.handover.fields import MAX_BYTES as FIELDS_BYTES
 from weightrollout.handover.records import HandoverError
-from weightrollout.weights.digest import GOLDEN
+from weightrollout.weights.digest import GOLDEN, Bytes, read_up_to
 from weightrollout.weights.golden import MAX_BYTES, Golden, GoldenError, parse
 from weightrollout.weights.metadata import Companions
 
@@ -27,11 +29,22 @@ class Kept:
     golden: bytes | None  # as far as it is read: MAX_BYTES and one more
 
 
-def read(folder: Path, sums: Mapping[str, str]) -> Kept:
-    """Of a checkpoint, whose `sums` are of its files without tensors. Raises OSError."""
-    golden = golden_bytes(folder) if GOLDEN in sums else None
+def read(opened: Callable[[str], Bytes], sums: Mapping[str, str]) -> Kept:
+    """Of a checkpoint, whose `sums` are of its files without tensors. Raises what `opened` raises."""
+    golden = _first(opened, GOLDEN, MAX_BYTES) if GOLDEN in sums else None
     kept = {} if golden is None else {GOLDEN: hashlib.sha256(golden).hexdigest()}
-    return Kept(Companions({**sums, **kept}, file_fields(folder)), golden)
+    found = {}
+    for name in BY_FIELD:
+        if name in sums:
+            with suppress(ValueError):  # its hash is compared all the same
+                found[name] = fields_of(_first(opened, name, FIELDS_BYTES))
+    return Kept(Companions({**sums, **kept}, found), golden)
+
+
+def _first(opened: Callable[[str], Bytes], name: str, size: int) -> bytes:
+    """At most one byte more than is read."""
+    with opened(name) as file:
+        return read_up_to(file, size + 1)
 
 
 def keep(region: Path, kept: Kept) -> None:

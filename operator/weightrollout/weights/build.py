@@ -21,6 +21,7 @@ from weightrollout.weights.image import ImageWriter, staging_failures
 from weightrollout.weights.layout import Copy
 from weightrollout.weights.preflight import Coverage
 from weightrollout.weights.scatter import CHUNK_BYTES, Pass, Seen
+from weightrollout.weights.sources.source import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Build:
     @classmethod
     def of(
         cls,
-        folder: Path,
+        source: Source,
         reports: Sequence[EngineReport],
         policy: Metadata,
         *,
@@ -60,31 +61,31 @@ class Build:
 
         `draft`: whether the engine's draft comes from here too; None: if it lies here.
         """
-        checkpoint = open_checkpoint(folder)
+        checkpoint = open_checkpoint(source)
         manifest = checkpoint.manifest
         parts = [Part(tuple(each.plan for each in reports), preflight.cover(manifest, reports))]
         if drafts.lies_in(manifest, reports) if draft is None else draft:
             coverage = preflight.cover_draft(manifest, reports, own=False)
             parts.insert(0, Part(drafts.plans(reports), coverage))
         sums = _sums(checkpoint)
-        kept = _kept(folder, sums)
+        kept = _kept(source, sums)
         if kept.golden is not None:
-            _check_golden(folder, kept.golden)
+            _check_golden(source, kept.golden)
         waived = metadata.check(kept.companions, reports, policy)
         return cls(checkpoint, tuple(parts), sums, kept, waived)
 
     @classmethod
-    def of_draft(cls, folder: Path, reports: Sequence[EngineReport]) -> Self:
+    def of_draft(cls, source: Source, reports: Sequence[EngineReport]) -> Self:
         """A checkpoint of the draft's own. Raises WeightsError.
 
         Its config was never reported, so it is not compared. Its golden.json is kept and not asked,
         whatever it says: a draft never answers.
         """
-        checkpoint = open_checkpoint(folder)
+        checkpoint = open_checkpoint(source)
         coverage = preflight.cover_draft(checkpoint.manifest, reports, own=True)
         part = Part(drafts.plans(reports), coverage)
         sums = _sums(checkpoint)
-        return cls(checkpoint, (part,), sums, _kept(folder, sums), ())
+        return cls(checkpoint, (part,), sums, _kept(source, sums), ())
 
     def run(
         self,
@@ -131,13 +132,13 @@ class Build:
     def _judge(self, seen: Mapping[str, Seen], want: str | None) -> str:
         """The digest of what was read, if it may be used. Always the same refusal for the same bytes."""
         self.checkpoint.check_unchanged()
-        found = digest.digest_from_sums(
-            {**self.sums, **{name: file.sha256 for name, file in seen.items()}}
-        )
+        sums = {**self.sums, **{name: file.sha256 for name, file in seen.items()}}
+        self.checkpoint.check_promises(sums)
+        found = digest.digest_from_sums(sums)
         if want is not None and found != want:
             raise WeightsError(
                 Reason.DIGEST_MISMATCH,
-                f"{self.checkpoint.folder} has digest {found}, {want} is wanted:"
+                f"{self.checkpoint.source.where} has digest {found}, {want} is wanted:"
                 " a broken copy, or another checkpoint than the one the digest was taken of",
             )
         for name in sorted(seen):
@@ -147,10 +148,10 @@ class Build:
                     f"{name}: tensor {bad.tensor.name} has a NaN or an infinity at index"
                     f" {list(bad.index())}: the training run has diverged, or the export is broken",
                 )
-        with reading(self.checkpoint.folder):
+        with reading(self.checkpoint.source.where):
             ties = (tie for part in self.parts for tie in part.coverage.ties)
             for one, other in dict.fromkeys(ties):
-                if not same_bytes(self.checkpoint.folder, one, other, CHUNK_BYTES):
+                if not same_bytes(self.checkpoint.source, one, other, CHUNK_BYTES):
                     raise WeightsError(
                         Reason.TIED_HEAD_DIFFERS,
                         f"{one.name} and {other.name} are one tensor in the engine and differ in the"
@@ -159,20 +160,25 @@ class Build:
         return found
 
 
-def _kept(folder: Path, sums: Mapping[str, str]) -> Kept:
-    with reading(folder):
-        return beside.read(folder, sums)
+def _kept(source: Source, sums: Mapping[str, str]) -> Kept:
+    with reading(source.where):
+        return beside.read(source.open, sums)
 
 
-def _check_golden(folder: Path, data: bytes) -> None:
+def _check_golden(source: Source, data: bytes) -> None:
     """Now, because a broken one must be found while the engine serves."""
     try:
         parse(data)
     except GoldenError as error:
-        raise WeightsError(Reason.GOLDEN_MALFORMED, f"{folder / digest.GOLDEN}: {error}") from error
+        raise WeightsError(
+            Reason.GOLDEN_MALFORMED, f"{source.where}/{digest.GOLDEN}: {error}"
+        ) from error
 
 
 def _sums(checkpoint: Checkpoint) -> dict[str, str]:
-    folder = checkpoint.folder
-    with reading(folder):
-        return {name: digest.sha256_of(folder / name) for name in checkpoint.others()}
+    sums = {}
+    with reading(checkpoint.source.where):
+        for name in checkpoint.others():
+            with checkpoint.opened(name) as file:
+                sums[name] = digest.sha256_from(file)
+    return sums

@@ -1,4 +1,4 @@
-"""A checkpoint folder opened for one staging: which files it has, in which state, and its tensors.
+"""A checkpoint opened for one staging: which files its source has, in which state, and its tensors.
 
 Every failure of the source becomes a `WeightsError` here.
 """
@@ -6,26 +6,16 @@ Every failure of the source becomes a `WeightsError` here.
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from weightrollout.weights import digest
 from weightrollout.weights.errors import Reason, WeightsError
-from weightrollout.weights.manifest import Manifest, ManifestError, TensorEntry, read_manifest
-
-
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """What changes when a file is written or replaced."""
-
-    device: int
-    inode: int
-    bytes: int
-    modified_ns: int
+from weightrollout.weights.manifest import Manifest, ManifestError, TensorEntry, manifest_of
+from weightrollout.weights.sources.source import Source, Stamp
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    folder: Path
+    source: Source
     stamps: Mapping[str, Stamp]  # of every file that counts for the digest
     manifest: Manifest
 
@@ -38,73 +28,80 @@ class Checkpoint:
         return sorted(self.stamps.keys() - {file.name for file in self.manifest.files})
 
     def check_unchanged(self) -> None:
-        """Raises SourceChanged where the folder is no longer what was opened."""
-        with reading(self.folder):
-            now = _stamps(self.folder)
+        """Raises SourceChanged where the source no longer has what was opened."""
+        with reading(self.source.where):
+            now = self.source.stamps()
         changed = [
             name
             for name in self.stamps.keys() | now.keys()
             if self.stamps.get(name) != now.get(name)
         ]
         if changed:
-            raise source_changed(self.folder / min(changed))
+            raise source_changed(f"{self.source.where}/{min(changed)}")
+
+    def check_promises(self, sums: Mapping[str, str]) -> None:
+        """Raises SourceCorrupt where the source itself says that other bytes lie there."""
+        for name, promised in sorted(self.source.promised.items()):
+            if sums.get(name, promised) != promised:
+                raise WeightsError(
+                    Reason.SOURCE_CORRUPT,
+                    f"{self.source.where}/{name}: has sha256 {sums[name]}, the source says {promised}:"
+                    " a broken transfer, or a list that is older than the file",
+                )
+
+    def opened(self, name: str) -> digest.Bytes:
+        return self.source.open(name)
 
 
-def open_checkpoint(folder: Path) -> Checkpoint:
+def open_checkpoint(source: Source) -> Checkpoint:
     """Stamps first, so that a change between any two of our reads is seen at the end."""
-    with reading(folder):
-        stamps = _stamps(folder)
-        if not digest.matching_files(folder, (digest.TENSORS,)):
+    with reading(source.where):
+        stamps = source.stamps()
+        if not any(digest.matches(name, (digest.TENSORS,)) for name in stamps):
             raise WeightsError(
                 Reason.SOURCE_EMPTY,
-                f"{folder}: no {digest.TENSORS} file in it (subfolders are not read)",
+                f"{source.where}: no {digest.TENSORS} file in it (subfolders are not read)",
             )
-        return Checkpoint(folder, stamps, read_manifest(folder))
+        sizes = {name: stamp.bytes for name, stamp in stamps.items()}
+        return Checkpoint(source, stamps, manifest_of(sizes, source.open))
 
 
 @contextmanager
-def reading(folder: Path) -> Iterator[None]:
+def reading(where: str) -> Iterator[None]:
     """Say which failure of the source an exception is."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError) as error:
         raise WeightsError(
-            Reason.SOURCE_NOT_FOUND, f"{error.filename or folder}: {error.strerror}"
+            Reason.SOURCE_NOT_FOUND, f"{error.filename or where}: {error.strerror}"
         ) from error
     except OSError as error:
         raise WeightsError(
-            Reason.SOURCE_UNREADABLE, f"{error.filename or folder}: {error.strerror or error}"
+            Reason.SOURCE_UNREADABLE, f"{error.filename or where}: {error.strerror or error}"
         ) from error
     except (ManifestError, digest.FolderError) as error:
         raise WeightsError(
-            Reason.CHECKPOINT_MALFORMED, f"{error.reason}: {error.message} (in {folder})"
+            Reason.CHECKPOINT_MALFORMED, f"{error.reason}: {error.message} (in {where})"
         ) from error
 
 
-def source_changed(path: Path) -> WeightsError:
+def source_changed(where: str) -> WeightsError:
     return WeightsError(
-        Reason.SOURCE_CHANGED, f"{path}: changed while it was read; publish to a new folder instead"
+        Reason.SOURCE_CHANGED,
+        f"{where}: changed while it was read; publish to a new folder instead",
     )
 
 
-def same_bytes(folder: Path, one: TensorEntry, other: TensorEntry, chunk_bytes: int) -> bool:
+def same_bytes(source: Source, one: TensorEntry, other: TensorEntry, chunk_bytes: int) -> bool:
     """Compare two tensors of equal size byte for byte."""
-    with (folder / one.file).open("rb") as left, (folder / other.file).open("rb") as right:
+    with source.open(one.file) as left, source.open(other.file) as right:
         left.seek(one.offset)
         right.seek(other.offset)
         rest = one.bytes
         while rest:
             size = min(rest, chunk_bytes)
-            mine = left.read(size)
-            if len(mine) < size or mine != right.read(size):
+            mine, its = (digest.read_up_to(file, size) for file in (left, right))
+            if len(mine) < size or mine != its:
                 return False
             rest -= size
     return True
-
-
-def _stamps(folder: Path) -> dict[str, Stamp]:
-    found = {}
-    for name in digest.matching_files(folder):
-        stat = (folder / name).stat()
-        found[name] = Stamp(stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
-    return found

@@ -13,10 +13,11 @@ import hashlib
 import os
 import stat
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final
+from types import TracebackType
+from typing import Final, Protocol, Self
 
 TENSORS: Final = "*.safetensors"
 TENSORS_INDEX: Final = "*.safetensors.index.json"
@@ -40,6 +41,26 @@ CHUNK: Final = 1 << 20
 ALGORITHM: Final = "sha256:"
 
 
+class Bytes(Protocol):
+    """An open file, here or behind a network. It may give less than asked for; nothing is its end."""
+
+    def read(self, size: int, /) -> bytes | None: ...
+
+    def readinto(self, buffer: bytearray | memoryview, /) -> int | None: ...
+
+    def seek(self, offset: int, /) -> int: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> object: ...
+
+
 class FolderError(ValueError):
     """A file that must not count towards a digest. `reason` is CamelCase."""
 
@@ -57,6 +78,14 @@ def matching_files(folder: Path, patterns: tuple[str, ...] = PATTERNS) -> list[s
     """
     names = (each.name for each in folder.iterdir() if matches(each.name, patterns))
     return sorted((name for name in names if _counts(folder, name)), key=os.fsencode)
+
+
+def counting(names: Iterable[str]) -> list[str]:
+    """The same for names that something else than a folder listed. Raises FolderError."""
+    found = sorted((name for name in names if matches(name, PATTERNS)), key=os.fsencode)
+    for name in found:
+        _check_name(name)
+    return found
 
 
 def matches(name: str, patterns: tuple[str, ...]) -> bool:
@@ -82,8 +111,26 @@ def digest_from_sums(sums: Mapping[str, str]) -> str:
 
 
 def digest_of(folder: Path, *, threads: int, progress: Callable[[int], None] | None = None) -> str:
-    """Hash a folder, `threads` files at a time. `progress` is given all bytes hashed so far."""
-    names = matching_files(folder)
+    """Hash a folder, `threads` files at a time. `progress` is given all bytes hashed so far.
+
+    Raises FolderError, OSError.
+    """
+    return digest_by(
+        lambda name, count: sha256_of(folder / name, count),
+        matching_files(folder),
+        threads=threads,
+        progress=progress,
+    )
+
+
+def digest_by(
+    sha256: Callable[[str, Callable[[int], None]], str],
+    names: Sequence[str],
+    *,
+    threads: int,
+    progress: Callable[[int], None] | None,
+) -> str:
+    """`sha256`: a name made hex, by a call that counts the bytes it reads. Raises what that raises."""
     done = 0
     lock = threading.Lock()
 
@@ -95,20 +142,33 @@ def digest_of(folder: Path, *, threads: int, progress: Callable[[int], None] | N
                 progress(done)
 
     with ThreadPoolExecutor(threads, thread_name_prefix="digest") as pool:
-        sums = pool.map(lambda name: sha256_of(folder / name, count), names)
+        sums = pool.map(lambda name: sha256(name, count), names)
         return digest_from_sums(dict(zip(names, sums, strict=True)))
 
 
 def sha256_of(path: Path, count: Callable[[int], None] | None = None) -> str:
     """Hex sha256 of one file; `count` is given the size of each chunk read."""
+    with path.open("rb", buffering=0) as file:
+        return sha256_from(file, count)
+
+
+def read_up_to(file: Bytes, size: int) -> bytes:
+    """Less only where the file ends."""
+    found = bytearray()
+    while len(found) < size and (part := file.read(size - len(found))):
+        found += part
+    return bytes(found)
+
+
+def sha256_from(file: Bytes, count: Callable[[int], None] | None = None) -> str:
+    """Of all that comes from here to the end."""
     hasher = hashlib.sha256()
     buffer = bytearray(CHUNK)
     view = memoryview(buffer)
-    with path.open("rb", buffering=0) as file:
-        while size := file.readinto(buffer):
-            hasher.update(view[:size])
-            if count is not None:
-                count(size)
+    while size := file.readinto(buffer):
+        hasher.update(view[:size])
+        if count is not None:
+            count(size)
     return hasher.hexdigest()
 
 
@@ -131,7 +191,11 @@ def _counts(folder: Path, name: str) -> bool:
         return False
     if not stat.S_ISREG(mode):
         raise FolderError("NotAFile", f"{name}: is neither a file nor a folder")
+    _check_name(name)
+    return True
+
+
+def _check_name(name: str) -> None:
     # sha256sum escapes these, and which of them depends on its version: no digest may hang on it.
     if any(sign in name for sign in "\\\n\r"):
         raise FolderError("NameRefused", f"{name!r}: file names must not hold backslash or newline")
-    return True

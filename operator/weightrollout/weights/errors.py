@@ -6,6 +6,11 @@ WeightsError
 |     SourceNotFound       nothing lies there
 |     SourceEmpty          a folder without safetensors files
 |     SourceUnreadable     it lies there and cannot be read
+|     SourceDenied         credentials are missing, expired or not enough
+|     SourceBusy           the server asked for fewer requests, too often
+|     SourceUnreachable    no connection to the server
+|     SourceUntrusted      a certificate is refused, or a server sends us to another host
+|     SourceCorrupt        other bytes came than the source itself names
 |     SourceChanged        it changed while it was read
 |     StagingSpaceTooSmall the staging volume cannot hold the image
 |     StagingUnwritable    the staging volume fails
@@ -38,6 +43,11 @@ class Reason(StrEnum):
     SOURCE_NOT_FOUND = "SourceNotFound"
     SOURCE_EMPTY = "SourceEmpty"
     SOURCE_UNREADABLE = "SourceUnreadable"
+    SOURCE_DENIED = "SourceDenied"
+    SOURCE_BUSY = "SourceBusy"
+    SOURCE_UNREACHABLE = "SourceUnreachable"
+    SOURCE_UNTRUSTED = "SourceUntrusted"
+    SOURCE_CORRUPT = "SourceCorrupt"
     SOURCE_CHANGED = "SourceChanged"
     STAGING_SPACE_TOO_SMALL = "StagingSpaceTooSmall"
     STAGING_UNWRITABLE = "StagingUnwritable"
@@ -63,6 +73,11 @@ _ENVIRONMENT: Final = frozenset(
         Reason.SOURCE_NOT_FOUND,
         Reason.SOURCE_EMPTY,
         Reason.SOURCE_UNREADABLE,
+        Reason.SOURCE_DENIED,
+        Reason.SOURCE_BUSY,
+        Reason.SOURCE_UNREACHABLE,
+        Reason.SOURCE_UNTRUSTED,
+        Reason.SOURCE_CORRUPT,
         Reason.SOURCE_CHANGED,
         Reason.STAGING_SPACE_TOO_SMALL,
         Reason.STAGING_UNWRITABLE,

@@ -9,13 +9,12 @@ files. The safetensors format: 8 bytes little-endian header length, JSON header,
 import itertools
 import json
 import math
-import os
 import struct
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from weightrollout.weights import digest
 
@@ -82,41 +81,55 @@ def read_manifest(folder: Path) -> Manifest:
 
     Raises ManifestError, digest.FolderError (links, odd names) and OSError.
     """
-    names = digest.matching_files(folder, (digest.TENSORS,))
-    if not names:
+    names = digest.matching_files(folder, (digest.TENSORS, digest.TENSORS_INDEX))
+    if not any(digest.matches(name, (digest.TENSORS,)) for name in names):
         raise ManifestError("NoSafetensors", f"no {digest.TENSORS} file in {folder}")
-    files = tuple(read_file(folder / name) for name in names)
+    sizes = {name: (folder / name).stat().st_size for name in names}
+    return manifest_of(sizes, lambda name: (folder / name).open("rb"))
+
+
+def manifest_of(sizes: Mapping[str, int], opened: Callable[[str], digest.Bytes]) -> Manifest:
+    """The same of files that lie anywhere: name -> bytes, and how to read one. Raises what that raises."""
+    files = tuple(
+        _read_header_of(name, sizes[name], opened)
+        for name in sizes
+        if digest.matches(name, (digest.TENSORS,))
+    )
     holder: dict[str, str] = {}
     for tensor in itertools.chain.from_iterable(file.tensors for file in files):
         if (other := holder.setdefault(tensor.name, tensor.file)) != tensor.file:
             raise ManifestError(
                 "TensorTwice", f"tensor {tensor.name} is in two files: {other} and {tensor.file}"
             )
-    for name in digest.matching_files(folder, (digest.TENSORS_INDEX,)):
-        _check_index(folder / name, holder)
+    for name in sizes:
+        if digest.matches(name, (digest.TENSORS_INDEX,)):
+            _check_index(name, sizes[name], opened, holder)
     return Manifest(files)
 
 
 def read_file(path: Path) -> FileEntry:
     """Read and check one file's header against the file's size."""
-    with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        header, data_start = _read_header(file, path.name, size)
+    return _read_header_of(path.name, path.stat().st_size, lambda _: path.open("rb"))
+
+
+def _read_header_of(file: str, size: int, opened: Callable[[str], digest.Bytes]) -> FileEntry:
+    with opened(file) as source:
+        header, data_start = _read_header(source, file, size)
     tensors = [
-        _tensor(path.name, name, entry, data_start)
+        _tensor(file, name, entry, data_start)
         for name, entry in header.items()
         if name != _METADATA
     ]
     tensors.sort(key=lambda tensor: (tensor.offset, tensor.end))
-    _check_coverage(path.name, tensors, data_start, size)
-    return FileEntry(path.name, size, tuple(tensors))
+    _check_coverage(file, tensors, data_start, size)
+    return FileEntry(file, size, tuple(tensors))
 
 
-def _read_header(file: BinaryIO, name: str, size: int) -> tuple[dict[str, Any], int]:
+def _read_header(file: digest.Bytes, name: str, size: int) -> tuple[dict[str, Any], int]:
     """The header and where the data begins."""
     if size < _LENGTH.size:
         raise ManifestError("Truncated", f"{name}: {size} bytes are no safetensors file")
-    (length,) = _LENGTH.unpack(file.read(_LENGTH.size))
+    (length,) = _LENGTH.unpack(_read(file, _LENGTH.size, name))
     if length > MAX_HEADER_BYTES:
         raise ManifestError(
             "HeaderTooLong",
@@ -126,11 +139,18 @@ def _read_header(file: BinaryIO, name: str, size: int) -> tuple[dict[str, Any], 
         raise ManifestError(
             "Truncated", f"{name}: header of {length} bytes in a file of {size} bytes"
         )
-    header = _parse_object(file.read(length), name)
+    header = _parse_object(_read(file, length, name), name)
     metadata = header.get(_METADATA, {})
     if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
         raise ManifestError("HeaderMalformed", f"{name}: {_METADATA} must map text to text")
     return header, _LENGTH.size + length
+
+
+def _read(file: digest.Bytes, size: int, name: str) -> bytes:
+    found = digest.read_up_to(file, size)
+    if len(found) < size:
+        raise ManifestError("Truncated", f"{name}: ended while its header was read")
+    return found
 
 
 def _parse_object(text: bytes, name: str) -> dict[str, Any]:
@@ -207,12 +227,15 @@ def _check_coverage(file: str, tensors: list[TensorEntry], start: int, size: int
         raise ManifestError("Gap", f"{file}: {size - at} bytes at the end belong to no tensor")
 
 
-def _check_index(path: Path, holder: Mapping[str, str]) -> None:
-    if (size := path.stat().st_size) > MAX_HEADER_BYTES:
-        raise ManifestError("HeaderTooLong", f"{path.name}: {size} bytes are too long an index")
-    weight_map = _parse_object(path.read_bytes(), path.name).get("weight_map")
+def _check_index(
+    file: str, size: int, opened: Callable[[str], digest.Bytes], holder: Mapping[str, str]
+) -> None:
+    if size > MAX_HEADER_BYTES:
+        raise ManifestError("HeaderTooLong", f"{file}: {size} bytes are too long an index")
+    with opened(file) as source:
+        weight_map = _parse_object(_read(source, size, file), file).get("weight_map")
     if not isinstance(weight_map, dict):
-        raise ManifestError("IndexMalformed", f"{path.name}: weight_map must be an object")
+        raise ManifestError("IndexMalformed", f"{file}: weight_map must be an object")
     if weight_map == holder:
         return
     name = min(
@@ -222,6 +245,6 @@ def _check_index(path: Path, holder: Mapping[str, str]) -> None:
     )
     raise ManifestError(
         "IndexDisagrees",
-        f"{path.name}: tensor {name}: index says {weight_map.get(name, 'nothing')},"
+        f"{file}: tensor {name}: index says {weight_map.get(name, 'nothing')},"
         f" it is in {holder.get(name, 'no file')}",
     )

@@ -5,18 +5,14 @@ run beside that in a pool. All of these let go of the interpreter lock.
 """
 
 import hashlib
-import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass
-from io import FileIO
-from pathlib import Path
 from typing import Final
 
-from weightrollout.weights import finite, layout
+from weightrollout.weights import digest, finite, layout
 from weightrollout.weights.checkpoint import Checkpoint, reading, source_changed
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.image import ImageWriter
@@ -111,7 +107,7 @@ class Pass:
 
     def _file(self, file: FileEntry, pool: ThreadPoolExecutor) -> Seen:
         """Read and hash one file here, while the pool deals with the chunks before."""
-        path = self._checkpoint.folder / file.name
+        where = f"{self._checkpoint.source.where}/{file.name}"
         ring = [memoryview(bytearray(CHUNK_BYTES)) for _ in range(_RING)]
         in_flight: deque[Future[NotFinite | None]] = deque()
         found: list[NotFinite] = []
@@ -121,7 +117,7 @@ class Pass:
             if (bad := in_flight.popleft().result()) is not None:
                 found.append(bad)
 
-        with _opened(path) as source:
+        with reading(where), self._checkpoint.opened(file.name) as source:
             chunks = layout.chunks(file, self._taken.get(file.name, ()), CHUNK_BYTES)
             for number, chunk in enumerate(chunks):
                 if self._stop.is_set():
@@ -129,7 +125,7 @@ class Pass:
                 if len(in_flight) == _RING:
                     settle()  # frees the oldest buffer, which is the next one
                 data = ring[number % _RING][: chunk.bytes]
-                _read_all(source, data, path)
+                _read_all(source, data, where)
                 in_flight.append(pool.submit(self._scatter, chunk, data))
                 hasher.update(data)
                 self._count(chunk.bytes)
@@ -153,18 +149,11 @@ class Pass:
             self._read += size
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[FileIO]:
-    with reading(path), path.open("rb", buffering=0) as source:
-        os.posix_fadvise(source.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
-        yield source
-
-
-def _read_all(source: FileIO, data: memoryview, path: Path) -> None:
+def _read_all(source: digest.Bytes, data: memoryview, where: str) -> None:
     """Fill `data`; a file that ends before was longer when its header was read."""
     done = 0
     while done < len(data):
         size = source.readinto(data[done:])
         if not size:
-            raise source_changed(path)
+            raise source_changed(where)
         done += size

@@ -12,6 +12,7 @@ import secrets
 import shutil
 import threading
 from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
@@ -31,6 +32,7 @@ from weightrollout.weights.digest import ALGORITHM
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.golden import Golden
 from weightrollout.weights.image import staging_failures
+from weightrollout.weights.sources.retry import PATIENCE, Patience
 
 __all__ = ["StageCount", "Store"]
 
@@ -65,13 +67,16 @@ class _Caller:
 class Store:
     """All images of one staging volume. One for each volume; its methods may run side by side."""
 
-    def __init__(self, root: Path, *, threads: int | None = None) -> None:
+    def __init__(
+        self, root: Path, *, threads: int | None = None, patience: Patience = PATIENCE
+    ) -> None:
         """Removes what an earlier process left unfinished, as far as the volume lets it.
 
         `threads` None: one for each core.
         """
         self.root = root
         self._images = root / files.IMAGES
+        self._patience = patience
         self._threads = threads or min(len(os.sched_getaffinity(0)), _MAX_THREADS)
         self._publishing = threading.Lock()
         # A volume that fails is told by the next staging; here nobody could be told.
@@ -121,8 +126,9 @@ class Store:
             if ready is not None and (not inside or self._ready(digest, draft_plans)):
                 _tell(ready.digest, self.check(ready, reports, policy))
                 return ready
-        build = Build.of(sources.resolve(uri), reports, policy, draft=inside)
-        return self._build(build, digest, caller)[-1]
+        with closing(sources.opened(uri, caller.cancelled, self._patience)) as source:
+            build = Build.of(source, reports, policy, draft=inside)
+            return self._build(build, digest, caller)[-1]
 
     def _stage_draft(
         self, uri: str, digest: str | None, reports: Sequence[EngineReport], caller: _Caller
@@ -137,8 +143,9 @@ class Store:
         if digest is not None and self._ready(digest, plans) is not None:
             return StageCount(0, 0)
         try:
-            build = Build.of_draft(sources.resolve(uri), reports)
-            self._build(build, digest, caller)
+            with closing(sources.opened(uri, caller.cancelled, self._patience)) as source:
+                build = Build.of_draft(source, reports)
+                self._build(build, digest, caller)
         except WeightsError as error:
             # The target's digest may have been pinned by a scout, the draft's never is.
             other = error.reason is Reason.DIGEST_MISMATCH

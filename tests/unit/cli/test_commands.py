@@ -52,7 +52,7 @@ def test_digest_takes_the_uri_of_the_spec(checkpoint: Path) -> None:
     [
         ("nowhere", "No such file"),
         (".", "holds no *.safetensors"),
-        ("s3://models/chat/", "only file:// is supported"),
+        ("ftp://models/chat/", "only file://, s3://"),
         ("file://host/models/", "write file:///path"),
     ],
 )

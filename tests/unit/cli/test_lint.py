@@ -46,7 +46,7 @@ def test_every_mistake_is_named_at_its_line() -> None:
         """
         weights:
           version: default
-          uri: s3://models/
+          uri: ftp://models/
         strategy:
           maxunavailable: 1
           maxUnavailable: 0

@@ -74,7 +74,7 @@ def test_pods_find_the_draft_of_the_stable_version_without_the_operator(
 
 def test_draft_that_cannot_be_read_takes_no_pod_out(tmp_path: Path) -> None:
     text = stable_text(Stable("cr", 3, "chat-1", "v1", "file:///m/", DIGEST))
-    for spoilt in ("x", {}, {"from": "Moon"}, {"uri": "s3://d/", "digest": DIGEST}):
+    for spoilt in ("x", {}, {"from": "Moon"}, {"uri": "ftp://d/", "digest": DIGEST}):
         (tmp_path / STABLE_KEY).write_text(json.dumps({**json.loads(text), "draft": spoilt}))
         read = agent_stable.read(tmp_path)
         assert read.content == Content("chat-1", "v1", "file:///m/", DIGEST)

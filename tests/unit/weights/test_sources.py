@@ -6,7 +6,7 @@ import pytest
 
 from weightrollout.api.swap import FailureClass
 from weightrollout.weights.errors import Reason, WeightsError
-from weightrollout.weights.sources import resolve
+from weightrollout.weights.sources import folder
 
 
 @pytest.mark.parametrize(
@@ -20,20 +20,20 @@ from weightrollout.weights.sources import resolve
     ],
 )
 def test_file_uri_names_a_folder(uri: str, path: str) -> None:
-    assert resolve(uri) == Path(path)
+    assert folder(uri) == Path(path)
 
 
 def test_every_path_survives_the_way_through_a_uri(tmp_path: Path) -> None:
     path = tmp_path / "odd ä?#%20\n;"
-    assert resolve(path.as_uri()) == path
+    assert folder(path.as_uri()) == path
 
 
 @pytest.mark.parametrize(
     ("uri", "hint"),
     [
-        ("s3://models/chat/", "only file:// is supported, not s3"),
-        ("/models/chat", r"only file:// is supported, not \?"),
-        ("", "only file:// is supported"),
+        ("ftp://models/chat/", "only file://, .* are supported, not ftp"),
+        ("/models/chat", r"only file://, .* are supported, not \?"),
+        ("", "only file://, .* are supported"),
         ("file://models/chat", "names the host 'models'"),
         ("file://localhost/models", "names the host"),
         ("file:models", "absolute path"),
@@ -46,6 +46,6 @@ def test_every_path_survives_the_way_through_a_uri(tmp_path: Path) -> None:
 )
 def test_other_uri_is_refused_with_what_to_write(uri: str, hint: str) -> None:
     with pytest.raises(WeightsError, match=hint) as caught:
-        resolve(uri)
+        folder(uri)
     assert caught.value.reason is Reason.SOURCE_UNSUPPORTED
     assert caught.value.failure_class is FailureClass.ENVIRONMENT

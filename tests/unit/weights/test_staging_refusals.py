@@ -17,6 +17,7 @@ from weightrollout.api.swap import FailureClass
 from weightrollout.handover.records import EngineReport
 from weightrollout.weights.build import Build
 from weightrollout.weights.errors import Reason, WeightsError
+from weightrollout.weights.sources.file import Folder
 from weightrollout.weights.staging import Store
 
 NORM = "model.norm.weight"
@@ -250,7 +251,7 @@ def test_source_that_changes_while_it_is_read_is_not_staged(
 def test_file_that_is_cut_after_its_header_was_read_is_a_changed_source(
     tmp_path: Path, folder: Path
 ) -> None:
-    build = Build.of(folder, [report_of(folder)], Metadata.REQUIRE)
+    build = Build.of(Folder(folder), [report_of(folder)], Metadata.REQUIRE)
     checkpoints.truncate(folder)
     images = tmp_path / "images"
     images.mkdir()

@@ -1,6 +1,7 @@
 """`kubectl weightrollout inject`: a workload with a vLLM container becomes one that can be given new weights."""
 
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Final, NoReturn
 
@@ -10,9 +11,9 @@ from weightrollout.cli.exits import Exit
 from weightrollout.cli.inject import documents, sizes
 from weightrollout.cli.inject.report import Options, Reason, Refused, Report, Staging
 from weightrollout.cli.inject.workloads import inject_all, take_back_all
-from weightrollout.weights.digest import FolderError, matching_files
+from weightrollout.weights.digest import FolderError
 from weightrollout.weights.errors import WeightsError
-from weightrollout.weights.sources import resolve
+from weightrollout.weights.sources import folder, never, opened
 
 STDIN: Final = "-"
 
@@ -148,15 +149,16 @@ def _bytes(size: str | None, uri: str | None) -> int | None:
     if uri is None:
         return None
     try:
-        folder = resolve(uri) if "://" in uri else Path(uri)
-        total = sum((folder / each).stat().st_size for each in matching_files(folder))
+        with closing(
+            opened(uri if "://" in uri else Path(uri).absolute().as_uri(), never)
+        ) as source:
+            return sum(stamp.bytes for stamp in source.stamps().values())
     except (WeightsError, FolderError, OSError) as error:
         raise Refused(
             Reason.SIZE_MISSING,
             f"--uri {uri}: {error}",
             "--bytes SIZE, where it cannot be read here",
         ) from error
-    return total
 
 
 def _folder_in_pods(uri: str | None) -> str:
@@ -164,7 +166,7 @@ def _folder_in_pods(uri: str | None) -> str:
     if uri is None or "://" not in uri:
         return ""
     try:
-        return str(resolve(uri))
+        return str(folder(uri) or "")
     except WeightsError as error:
         raise Refused(Reason.SIZE_MISSING, f"--uri {uri}: {error}") from error
 

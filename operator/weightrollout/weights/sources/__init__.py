@@ -1,20 +1,55 @@
-"""Where checkpoints come from: one file per kind of URI."""
+"""Where checkpoints come from: one file per kind of URI, one interface for all (`source.Source`)."""
 
+from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Final
 
-from weightrollout.weights.errors import Reason, WeightsError
-from weightrollout.weights.sources import file
+from weightrollout.weights.errors import WeightsError
+from weightrollout.weights.sources import file, https, hub, objects
+from weightrollout.weights.sources.file import Folder
+from weightrollout.weights.sources.https import Https
+from weightrollout.weights.sources.hub import Hub
+from weightrollout.weights.sources.objects import open_objects
+from weightrollout.weights.sources.retry import PATIENCE, Patience
+from weightrollout.weights.sources.source import Source
+from weightrollout.weights.sources.uri import scheme, shown, unsupported
+
+SCHEMES: Final = (file.SCHEME, *objects.SCHEMES, https.SCHEME, hub.SCHEME)
 
 
-def resolve(uri: str) -> Path:
-    """The folder that a URI names, seen from this machine. Looks at nothing."""
-    try:
-        scheme = urlsplit(uri).scheme
-    except ValueError as error:
-        raise WeightsError(Reason.SOURCE_UNSUPPORTED, f"{uri}: is not a URI: {error}") from error
-    if scheme == file.SCHEME:
+def opened(uri: str, cancelled: Callable[[], bool], patience: Patience = PATIENCE) -> Source:
+    """The source that a URI names. Looks at nothing yet; raises WeightsError where no such is known.
+
+    `cancelled`: asked while a source waits, from any thread.
+    """
+    match scheme(uri):
+        case file.SCHEME:
+            return Folder(file.folder(uri))
+        case kind if kind in objects.SCHEMES:
+            return open_objects(uri, patience, cancelled)
+        case https.SCHEME:
+            return Https(uri, patience, cancelled)
+        case hub.SCHEME:
+            return Hub(uri, patience, cancelled)
+        case _:
+            raise _unknown(uri)
+
+
+def never() -> bool:
+    """For `cancelled`, where nobody can change their mind."""
+    return False
+
+
+def folder(uri: str) -> Path | None:
+    """The folder on this machine that a URI names; None: it names another place. Looks at nothing."""
+    kind = scheme(uri)
+    if kind == file.SCHEME:
         return file.folder(uri)
-    raise WeightsError(
-        Reason.SOURCE_UNSUPPORTED, f"{uri}: only {file.SCHEME}:// is supported, not {scheme or '?'}"
-    )
+    if kind in SCHEMES:
+        return None
+    raise _unknown(uri)
+
+
+def _unknown(uri: str) -> WeightsError:
+    names = ", ".join(f"{each}://" for each in SCHEMES)
+    return unsupported(shown(uri), f"only {names} are supported, not {scheme(uri) or '?'}")

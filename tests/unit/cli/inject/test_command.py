@@ -48,7 +48,7 @@ def test_an_image_must_be_named_because_none_is_published() -> None:
         ([], documents.write([deployment({"name": "web", "image": "nginx"})]), "NoEngine"),
         (["--staging", "memory"], PLAIN, "SizeMissing"),
         (["--bytes", "much"], PLAIN, "16Gi"),
-        (["--uri", "s3://models/chat/"], PLAIN, "--bytes"),
+        (["--uri", "ftp://models/chat/"], PLAIN, "--bytes"),
         (["--uri", "file:///models/chat/nowhere/"], PLAIN, "--bytes"),
         (["--agent-mount", "keys"], PLAIN, "VOLUME:/PATH"),
         (["--staging", "tape"], PLAIN, "--staging"),

@@ -1,0 +1,92 @@
+"""Google's and Azure's stores, as far as a small server can play them: a list, and ranges of one ETag.
+
+No cloud was asked: identities of pods on them are obstore's own part.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import checkpoints
+from objectstore.files import azure, google
+from objectstore.front import Answer, Front, front
+from sources.reading import QUICK, refusal, stage_uri
+from weightrollout.weights import digest
+from weightrollout.weights.errors import Reason
+from weightrollout.weights.staging import Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "staging", threads=2, patience=QUICK)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return checkpoints.write_checkpoint(tmp_path / "model", seed=1)
+
+
+def _google(served: Front, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    account = tmp_path / "account.json"
+    account.write_text(
+        json.dumps(
+            {
+                "gcs_base_url": served.url,
+                "disable_oauth": True,
+                "client_email": "",
+                "private_key": "",
+                "private_key_id": "",
+            }
+        )
+    )
+    monkeypatch.setenv("GOOGLE_SERVICE_ACCOUNT", str(account))
+    monkeypatch.setenv("GOOGLE_ALLOW_HTTP", "true")
+
+
+def _azure(served: Front, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", "account")
+    monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", f"{served.url}/account")
+    monkeypatch.setenv("AZURE_ALLOW_HTTP", "true")
+    monkeypatch.setenv("AZURE_SKIP_SIGNATURE", "true")
+
+
+def test_folder_of_a_google_bucket_is_staged(
+    store: Store, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with front(google(folder, "bucket", "models/chat/")) as served:
+        _google(served, tmp_path, monkeypatch)
+        found = stage_uri(folder, "gs://bucket/models/chat/", store)
+    assert found.digest == digest.digest_of(folder, threads=1)
+
+
+def test_folder_of_an_azure_container_is_staged(
+    store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with front(azure(folder, "account", "container", "models/chat/")) as served:
+        _azure(served, monkeypatch)
+        found = stage_uri(folder, "az://container/models/chat/", store)
+    assert found.digest == digest.digest_of(folder, threads=1)
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [(403, Reason.SOURCE_DENIED), (404, Reason.SOURCE_CHANGED), (503, Reason.SOURCE_BUSY)],
+)
+def test_status_has_the_same_name_in_every_cloud(
+    store: Store,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    status: int,
+    reason: Reason,
+) -> None:
+    for served, uri in (
+        (google(folder, "bucket", "m/"), "gs://bucket/m/"),
+        (azure(folder, "account", "container", "m/"), "az://container/m/"),
+    ):
+        with front(served) as at:
+            _google(at, tmp_path, monkeypatch)
+            _azure(at, monkeypatch)
+            at.spoil(".safetensors", lambda _: Answer(status))
+            assert refusal(folder, uri, store).reason is reason
