@@ -28,11 +28,17 @@ the operator's own metrics. Raw figures: [scale.json](benchmarks/scale.json); re
 """
 
 
+BUSY: Final = """The machine was busy with other work: of these figures only writes, memory and the growth of a pass are to be trusted.
+"""
+
+
 def rendered(figures: Json) -> str:
     machine, settings = figures["machine"], figures["settings"]
     facts = {**machine, "date": figures["date"], "load": figures["load"], "pods": settings["pods"]}
+    # Processes that wanted to run before the bench began, beside the cores that there are.
+    busy = [BUSY] if figures["load"] > machine["cores"] / 2 else []
     return "\n".join(
-        [INTRO.format(**facts), *_targets(figures), *_rollouts(figures), *_passes(figures)]
+        [INTRO.format(**facts), *busy, *_targets(figures), *_rollouts(figures), *_passes(figures)]
     )
 
 

@@ -44,6 +44,11 @@ def test_each_target_that_is_missed_is_shown_as_missed() -> None:
         assert found == [index != number for index in range(6)]
 
 
+def test_times_of_a_busy_machine_are_not_to_be_trusted() -> None:
+    assert "busy" not in rendered(figures())
+    assert "The machine was busy" in rendered({**figures(), "load": 4.0})
+
+
 def figures(
     *,
     first_pause_s: float = 0.2,
