@@ -37,6 +37,11 @@ NO_REASON: Final = frozenset(
         *("AgentAsyncStub", "BearerToken", "PodWriter", "RolloutsOf", "StageCount"),
         *("PairRefused", "TargetMoved", "TransferError", "WeightRolloutEngine"),
         *("EdDSA", "MoEConfig"),
+        # words of PodDisruptionBudgets, their selectors and their conditions
+        *("DisruptionAllowed", "DisruptionBudget", "DoesNotExist", "NotIn", "SyncFailed"),
+        # errors of libraries, by which a source's own reason is found
+        *("BadScheme", "InvalidCertificate", "NotPartial", "WriteableBuffer"),
+        "ToyBudget",
         "NotSettled",  # of the toy world that `plan` runs, which is never shown
     }
 )

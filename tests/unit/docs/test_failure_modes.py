@@ -13,7 +13,12 @@ PAGES = ("failure-modes.md", "analysis.md", "authentication.md")
 NAME = re.compile(r"`([A-Z][A-Za-z]*)`")
 
 #: Made of parts in the code.
-COMPOSED = frozenset({"AnalysisSuccessful", "AnalysisInconclusive", "AnalysisFailed"})
+COMPOSED = frozenset(
+    {
+        *("AnalysisSuccessful", "AnalysisInconclusive", "AnalysisFailed"),
+        *("ActionAccepted", "ActionStale", "ActionInvalid"),
+    }
+)
 
 
 def rows(page: str) -> list[list[str]]:

@@ -50,7 +50,7 @@ def test_each_page_is_on_the_list() -> None:
 def manifests() -> Iterator[tuple[str, str]]:
     for page in PAGES:
         for indent, language, text in FENCE.findall(page.read_text()):
-            if language == "yaml" and "kind: WeightRollout" in text:
+            if language == "yaml" and re.search("^kind: WeightRollout", text.strip(), re.MULTILINE):
                 yield (
                     str(page.relative_to(ROOT)),
                     re.sub(f"^{indent}", "", text, flags=re.MULTILINE),
