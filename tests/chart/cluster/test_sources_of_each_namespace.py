@@ -71,6 +71,23 @@ async def test_each_namespace_has_its_own_sources_and_no_others(api: Api, namesp
     assert "must have no" in await why_refused(api, namespace, "file:///scratch/../etc/")
 
 
+async def test_bucket_of_one_team_is_not_another_bucket_that_begins_like_it(
+    api: Api, namespace: str
+) -> None:
+    await say(api, namespace, "s3://team-a/ https://weights.example.com:8443/team-a/ hf://org/")
+    await eventually(partial(accepted, api, namespace, "s3://team-a/chat/1/"), SOON_S, "given")
+
+    assert await accepted(api, namespace, "https://weights.example.com:8443/team-a/1/")
+    assert await accepted(api, namespace, "hf://org/chat@main")
+    for uri in (
+        "s3://team-a-secret/chat/",
+        "gs://team-a/chat/",
+        "https://weights.example.com/team-a/",
+    ):
+        assert await refused(api, namespace, uri)
+    assert "must have no" in await why_refused(api, namespace, "s3://team-a/%2e%2e/b/")
+
+
 async def test_source_that_is_taken_back_is_refused_from_then_on(api: Api, namespace: str) -> None:
     await say(api, namespace, "file:///models/own/")
     await eventually(partial(accepted, api, namespace, "file:///models/own/a/"), SOON_S, "given")
@@ -81,7 +98,7 @@ async def test_source_that_is_taken_back_is_refused_from_then_on(api: Api, names
 
 
 @pytest.mark.parametrize(
-    "nonsense", ["", " ", "file:///models", "*", "/", "file://host/", "file:///a,b/"]
+    "nonsense", ["", " ", "file:///models", "*", "/", "file://host/", "file:///a,b/", "s3://team-a"]
 )
 async def test_what_is_no_beginning_of_a_source_allows_nothing(
     api: Api, namespace: str, nonsense: str
