@@ -115,6 +115,7 @@ def _binds(agent: Agent) -> tuple[str, ...]:
     return (
         f"--grpc-bind={agent.host}:{names.DEFAULT_GRPC_PORT}",
         f"--http-bind={agent.host}:{names.DEFAULT_HTTP_PORT}",
+        f"--trainer-bind={agent.host}:{names.DEFAULT_TRAINER_PORT}",
     )
 
 

@@ -11,7 +11,9 @@ import grpc
 from aiohttp import web
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from simulator import collective
 from simulator.calls import Calls
+from simulator.collective import Collective
 from simulator.control import Control
 from simulator.core import Core
 from simulator.faults import Faults
@@ -29,7 +31,7 @@ async def run(settings: Settings) -> None:
     await asyncio.sleep(settings.load_seconds)
     model = await asyncio.to_thread(Model.load, settings.model)
     draft = await asyncio.to_thread(load_draft, settings)
-    plugin = Plugin(settings, model, draft) if settings.has_plugin else None
+    plugin = _backend(settings, model, draft)
     if plugin is not None:
         plugin.announce()
     core = Core(
@@ -54,8 +56,14 @@ async def run(settings: Settings) -> None:
         await core.close(settings.drain_seconds)
 
 
+def _backend(settings: Settings, model: Model, draft: Model | None) -> Plugin | Collective | None:
+    if settings.backend == collective.BACKEND:
+        return Collective(model)
+    return Plugin(settings, model, draft) if settings.has_plugin else None
+
+
 @asynccontextmanager
-async def _background(core: Core, plugin: Plugin | None) -> AsyncIterator[None]:
+async def _background(core: Core, plugin: Plugin | Collective | None) -> AsyncIterator[None]:
     """The core's loop. When it breaks, everything ends with its exception."""
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(core.run())]

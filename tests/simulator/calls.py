@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 
 from google.protobuf.message import Message
 
+from simulator.collective import Collective
 from simulator.core import Core, Pause
 from simulator.faults import Do
 from simulator.plugin import Plugin, WorkerError
@@ -24,7 +25,7 @@ MEMORY_TAGS: Final = frozenset({"weights", "kv_cache"})
 class Calls:
     settings: Settings
     core: Core
-    plugin: Plugin | None
+    plugin: Plugin | Collective | None
     shutdown_asked: asyncio.Event
     unguarded_updates: int = 0  # updates that met an engine which was not paused
 
@@ -151,15 +152,17 @@ class Calls:
             self.core.model.discard()
 
     def _wake(self, tags: frozenset[str]) -> None:
-        """An unknown tag wakes nothing and is no error. Whole awake means resumed."""
-        self.core.asleep -= tags
+        """A tag that is unknown, or awake already, and nothing is woken, without an error: so also all tags after a
+        part was woken. Whole awake means resumed."""
+        if not self.core.asleep or tags <= self.core.asleep:
+            self.core.asleep -= tags
         if not self.core.asleep:
             self.core.resume()
 
     def _label(self, version: str) -> None:
         self.core.version = version
 
-    def _workers(self) -> Plugin:
+    def _workers(self) -> Plugin | Collective:
         if self.plugin is None:
             raise WorkerError(f"weight transfer backend {self.settings.backend!r} needs CUDA")
         return self.plugin

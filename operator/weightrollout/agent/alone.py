@@ -10,6 +10,7 @@ from typing import Final, assert_never
 from weightrollout.agent.reasons import AloneReason, NotReadyReason
 from weightrollout.agent.stable import Stable
 from weightrollout.swap.book import Book
+from weightrollout.swap.hold import TRAINER_REVISION
 from weightrollout.swap.records import Content
 
 #: The default repair.retries allows three: one is left for the operator.
@@ -58,6 +59,7 @@ def decide(view: View) -> Decision:
             | NotReadyReason.RESERVED  # ends by its ttl
             | NotReadyReason.ENGINE_PAUSED  # by a person, who resumes it
             | NotReadyReason.LEAVING  # the kubelet ends it
+            | NotReadyReason.HELD_BY_TRAINER
         ):
             return Decision(Step.NOTHING, view.out)
         case (
@@ -88,6 +90,8 @@ def _converge(view: View, out: NotReadyReason) -> Decision:
             return Decision(Step.NOTHING, AloneReason.ASKED_TO_END)
         why = AloneReason.POISONED if poisoned else AloneReason.BACK_TO_BASELINE
         return Decision(Step.RESTART, why)
+    if view.goal.revision == TRAINER_REVISION:
+        return Decision(Step.NOTHING, AloneReason.TRAINERS)
     if not view.fit:
         return Decision(Step.NOTHING, AloneReason.INCOMPATIBLE)
     if not view.staged:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ import grpc.aio
 
 from weightrollout.agent import certificate, tokens
 from weightrollout.agent.caller_flags import CallerAccess
-from weightrollout.agent.certificate import RotatingFiles, ServerFiles
+from weightrollout.agent.certificate import RotatingContext, RotatingFiles, ServerFiles
 from weightrollout.agent.cluster_keys import ClusterKeys, source_of
 from weightrollout.agent.reasons import Refused
 from weightrollout.agent.service import refuse
@@ -131,6 +132,15 @@ def _credentials(access: CallerAccess) -> grpc.ServerCredentials | None:
         return certificate.own()
     files = ServerFiles(access.certificate, access.key, access.client_ca)
     return RotatingFiles(files).credentials()
+
+
+def https_of(access: CallerAccess) -> ssl.SSLContext | None:
+    """As wr-grpc shows itself; None: without TLS, on loopback alone. Raises FilesUnusable."""
+    if not access.authenticates:
+        return None
+    if access.certificate is None or access.key is None:
+        return certificate.own_context()
+    return RotatingContext(ServerFiles(access.certificate, access.key, access.client_ca)).context()
 
 
 def _code(refused: Refused) -> grpc.StatusCode:

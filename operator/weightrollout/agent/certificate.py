@@ -1,8 +1,10 @@
 """As what the agent shows itself on wr-grpc: a certificate of its own making, or files that rotate."""
 
 import datetime
+import os
 import ssl
 import threading
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -29,7 +31,12 @@ class FilesUnusable(Exception):
 
 
 def own() -> grpc.ServerCredentials:
-    """A new key, which no disk ever sees, and a certificate that it signs itself."""
+    """With `own_pair`."""
+    return grpc.ssl_server_credentials([own_pair()])
+
+
+def own_pair() -> tuple[bytes, bytes]:
+    """PEM of a new key, which no disk ever sees, and of a certificate that it signs itself."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, AGENT_TLS_NAME)])
     certificate = (
@@ -44,7 +51,7 @@ def own() -> grpc.ServerCredentials:
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .sign(key, hashes.SHA256())
     )
-    pair = (
+    return (
         key.private_bytes(
             serialization.Encoding.PEM,
             serialization.PrivateFormat.PKCS8,
@@ -52,7 +59,21 @@ def own() -> grpc.ServerCredentials:
         ),
         certificate.public_bytes(serialization.Encoding.PEM),
     )
-    return grpc.ssl_server_credentials([pair])
+
+
+def own_context() -> ssl.SSLContext:
+    """With `own_pair`, for HTTP. The library reads files alone: these are in memory."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with ExitStack() as files:
+        paths = []
+        for name, pem in zip(("key", "certificate"), own_pair(), strict=True):
+            number = os.memfd_create(name)
+            files.callback(os.close, number)
+            os.write(number, pem)
+            paths.append(f"/proc/self/fd/{number}")
+        key, certificate = paths
+        context.load_cert_chain(certificate, key)
+    return context
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +124,37 @@ class RotatingFiles:
             [(files.key.read_bytes(), files.certificate.read_bytes())],
             root_certificates=files.client_ca.read_bytes() if files.client_ca else None,
         )
+
+
+class RotatingContext:
+    """`RotatingFiles`, for HTTP."""
+
+    def __init__(self, files: ServerFiles) -> None:
+        """Raises FilesUnusable."""
+        self._files = files
+        self._rotating = Rotating(
+            *(files.certificate, files.key, files.client_ca), self._read, "TLS of wr-trainer"
+        )
+        self._rotating.refresh()
+        if self._rotating.good is None:
+            raise FilesUnusable(self._rotating.why)
+
+    def context(self) -> ssl.SSLContext:
+        first = self._read()
+        first.sni_callback = self._newest
+        return first
+
+    def _newest(self, connection: ssl.SSLObject, _: str | None, __: ssl.SSLContext) -> None:
+        """Called in every handshake."""
+        self._rotating.refresh()
+        if self._rotating.good is not None:
+            connection.context = self._rotating.good
+
+    def _read(self) -> ssl.SSLContext:
+        files = self._files
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(files.certificate, files.key)
+        if files.client_ca is not None:
+            context.load_verify_locations(cafile=str(files.client_ca))
+            context.verify_mode = ssl.CERT_REQUIRED
+        return context

@@ -24,7 +24,7 @@ from weightrollout.engine.errors import (
     EngineStateUnknown,
     EngineUnreachable,
 )
-from weightrollout.engine.protocol import Engine, EngineInfo
+from weightrollout.engine.protocol import NO_CAPABILITIES, Capabilities, Engine, EngineInfo
 from weightrollout.handover import records
 from weightrollout.handover.records import BACKEND, EngineReport
 from weightrollout.weights.preflight import Refusal, engine_refusal
@@ -61,6 +61,8 @@ class EngineSight:
     visited: bool = False  # its plugin has answered an Init or Update: a swap was under way
     refusal: Refusal | None = None  # why it cannot be swapped
     plugin_version: str = ""  # as rank 0's report says; "" for none
+    capabilities: Capabilities = NO_CAPABILITIES
+    world_size: int = 1
 
     @property
     def layouts(self) -> tuple[str, str, str]:
@@ -201,6 +203,8 @@ class EngineWatch:
             refusal=refusal,
             model=reports[0].model if reports else "",
             plugin_version=reports[0].plugin_version if reports else "",
+            capabilities=info.capabilities,
+            world_size=info.world_size,
         )
         if known.instance != info.instance:
             log.info("engine instance %s, vLLM %s", info.instance, info.engine_version)

@@ -15,7 +15,7 @@ from aiohttp import web
 from weightrollout import __version__
 from weightrollout.agent import exposure_flags, install_plugin, stable
 from weightrollout.agent.alone_driver import Alone, why_out
-from weightrollout.agent.callers import Callers
+from weightrollout.agent.callers import Callers, https_of
 from weightrollout.agent.certificate import FilesUnusable
 from weightrollout.agent.departure import Departure
 from weightrollout.agent.engine_watch import EngineWatch
@@ -24,6 +24,8 @@ from weightrollout.agent.http import HttpDoor
 from weightrollout.agent.liveness import Pulse
 from weightrollout.agent.presence import Presence
 from weightrollout.agent.restart import Restarter
+from weightrollout.agent.rl import lifecycle as rl
+from weightrollout.agent.rl.door import RlDoor
 from weightrollout.agent.service import AgentService, Desk
 from weightrollout.agent.settings import BadFlag, Settings, check, parse, split
 from weightrollout.agent.stage import Stager
@@ -31,8 +33,8 @@ from weightrollout.agent.state import Bell, Board
 from weightrollout.agent.swaps import Parts, Swaps
 from weightrollout.api.names import INSTALL_PLUGIN
 from weightrollout.clock import SystemClock
-from weightrollout.engine.vllm_grpc import VllmGrpc
 from weightrollout.engine.vllm_http import VllmHttp
+from weightrollout.engine.vllm_lifecycle import VllmLifecycle
 from weightrollout.metrics import Door, Metrics
 from weightrollout.swap.journal import Journal
 from weightrollout.weights.staging import Store
@@ -59,7 +61,9 @@ async def serve(settings: Settings, stopping: asyncio.Event) -> None:
     """Until `stopping` is set. Raises FilesUnusable."""
     callers = Callers(settings.callers, SystemClock())
     async with AsyncExitStack() as stack:
-        desk = _build(settings, stack)
+        engine = VllmLifecycle(settings.engine_grpc, settings.control_service, settings.engine.tls)
+        stack.push_async_callback(engine.close)
+        desk = _build(settings, engine, stack)
         await desk.watch.ask()
         exposure = _exposure(settings, desk)
         await exposure.ask()
@@ -76,6 +80,7 @@ async def serve(settings: Settings, stopping: asyncio.Event) -> None:
         }
         await desk.swaps.recover()
         server = await _open_doors(settings, desk, callers, stack)
+        await _open_to_trainers(settings, desk, engine, stack)
         log.info("agent %s serves %s and %s", __version__, settings.grpc_bind, settings.http_bind)
         ended = await _until(stopping, background)
         await desk.departure.over()
@@ -98,15 +103,13 @@ async def _until(
     return {task for task in background if task.done()}
 
 
-def _build(settings: Settings, stack: AsyncExitStack) -> Desk:
+def _build(settings: Settings, engine: VllmLifecycle, stack: AsyncExitStack) -> Desk:
     clock, metrics = SystemClock(), Metrics(Door.AGENT)
     board = Board(Bell(), stable=stable.read(settings.stable))
     journal = Journal.open(settings.staging)
     store = Store(settings.staging)
     tls = settings.engine.tls
-    engine = VllmGrpc(settings.engine_grpc, settings.control_service, tls)
     inference = VllmHttp(settings.engine_http, tls, settings.engine.api_key)
-    stack.push_async_callback(engine.close)
     stack.push_async_callback(inference.close)
     watch = EngineWatch(
         engine,
@@ -154,6 +157,23 @@ async def _open_doors(
     host, port = split("--http-bind", settings.http_bind)
     await web.TCPSite(runner, host, port).start()
     return server
+
+
+async def _open_to_trainers(
+    settings: Settings, desk: Desk, engine: VllmLifecycle, stack: AsyncExitStack
+) -> None:
+    """Also where the routes are shut: a call that was under way when they were open has ended somehow."""
+    access = settings.rl
+    calls = rl.RlLifecycle(rl.Parts(desk.journal, desk.board, desk.watch, engine, access.guard))
+    if access.token is None:
+        return
+    stack.push_async_callback(calls.stop)
+    runner = web.AppRunner(RlDoor(calls, desk.watch, access.token).app(), access_log=None)
+    await runner.setup()
+    stack.push_async_callback(runner.cleanup)
+    host, port = split("--trainer-bind", access.bind)
+    await web.TCPSite(runner, host, port, ssl_context=https_of(settings.callers)).start()
+    log.info("RL routes for trainers on %s, guard %s", access.bind, access.guard)
 
 
 async def _watch_stable(folder: Path | None, desk: Desk) -> None:

@@ -26,6 +26,7 @@ class Facts:
     loaded: Content | None  # proven for the process that answers; None: nobody knows
     wanted: Content | None  # what it is meant to serve; None: nobody knows
     leaving: bool = False  # its end was announced
+    held: str = ""  # by a trainer, in words; "": by none
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ def not_ready(facts: Facts) -> NotReady | None:
         )
     if facts.leaving:
         return NotReady(NotReadyReason.LEAVING, "the engine is about to be ended")
+    if facts.held:
+        return NotReady(NotReadyReason.HELD_BY_TRAINER, f"a trainer holds the engine: {facts.held}")
     if facts.swapping is Swapping.OUT:
         return NotReady(NotReadyReason.SWAPPING, "a swap is open")
     if facts.swapping is Swapping.RESERVED_OUT:

@@ -20,6 +20,7 @@ class RefusalReason(StrEnum):
     STOPPING = "AgentStopping"
     LEAVING = "PodLeaving"  # the kubelet has announced the end of the engine
     CONTROL_PORT_EXPOSED = "ControlPortExposed"
+    HELD_BY_TRAINER = "HeldByTrainer"  # by the RL routes
 
 
 class NotReadyReason(StrEnum):
@@ -33,6 +34,7 @@ class NotReadyReason(StrEnum):
     SERVING_UNKNOWN = "ServingUnknown"  # nobody can name what is loaded
     STABLE_UNREADABLE = "StableUnreadable"  # nobody can say what should be
     LEAVING = "PodLeaving"  # the kubelet has announced the end of the engine
+    HELD_BY_TRAINER = "HeldByTrainer"  # by the RL routes
     NOT_SERVING_TOLD = "NotServingTold"  # something else is loaded than should be
 
 
@@ -57,6 +59,7 @@ class AloneReason(StrEnum):
     ASKED_TO_END = "AskedToEnd"  # this engine process; it is asked once
     INCOMPATIBLE = "Incompatible"  # cannot be swapped at all
     POISONED = "Poisoned"
+    TRAINERS = "TrainersWeights"  # no checkpoint has them: the trainer must send them again
     BACK_TO_BASELINE = "BackToBaseline"
     NOT_STAGED = "NotStaged"
     STAGED = "Staged"

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from weightrollout import __version__
-from weightrollout.agent import caller_flags, engine_flags, exposure_flags
+from weightrollout.agent import caller_flags, engine_flags, exposure_flags, rl_flags
 from weightrollout.agent.alone_driver import ALONE_AFTER_S
 from weightrollout.agent.caller_flags import CallerAccess
 from weightrollout.agent.engine_flags import EngineAccess
 from weightrollout.agent.exposure_flags import PodAddress
+from weightrollout.agent.rl_flags import RlAccess
 from weightrollout.api.addresses import is_loopback, with_brackets
 from weightrollout.api.names import DEFAULT_GRPC_PORT, DEFAULT_HTTP_PORT, INSTALL_PLUGIN
 from weightrollout.swap.patience import Patience
@@ -30,6 +31,7 @@ class Settings:
     control_service: str
     alone_after_seconds: float
     pod: PodAddress = field(default_factory=PodAddress)
+    rl: RlAccess = field(default_factory=RlAccess)
     patience: Patience = field(default_factory=Patience)  # no flag: fits engines of any size
 
 
@@ -49,6 +51,7 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
     engine_flags.add(parser)
     exposure_flags.add(parser)
     caller_flags.add(parser)
+    rl_flags.add(parser)
     parser.add_argument("--grpc-bind", default=f"127.0.0.1:{DEFAULT_GRPC_PORT}", help="HOST:PORT")
     parser.add_argument("--http-bind", default=f"127.0.0.1:{DEFAULT_HTTP_PORT}", help="HOST:PORT")
     parser.add_argument("--staging", type=Path, required=True, help="volume: images, journal")
@@ -72,13 +75,18 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
         engine=engine_flags.take(arguments),
         pod=exposure_flags.take(arguments),
         callers=caller_flags.take(arguments),
+        rl=rl_flags.take(arguments),
         **arguments,
     )
 
 
 def check(settings: Settings) -> None:
     """Raises BadFlag."""
-    for flag, bind in (("--grpc-bind", settings.grpc_bind), ("--http-bind", settings.http_bind)):
+    for flag, bind in (
+        ("--grpc-bind", settings.grpc_bind),
+        ("--http-bind", settings.http_bind),
+        ("--trainer-bind", settings.rl.bind),
+    ):
         host, _ = split(flag, bind)
         if not settings.callers.authenticates and not is_loopback(host):
             raise BadFlag(
@@ -93,6 +101,8 @@ def check(settings: Settings) -> None:
     if why := exposure_flags.refusal(settings.pod):
         raise BadFlag(why)
     if why := caller_flags.refusal(settings.callers):
+        raise BadFlag(why)
+    if why := rl_flags.refusal(settings.rl):
         raise BadFlag(why)
     if not settings.alone_after_seconds > 0:
         raise BadFlag(f"--alone-after-seconds {settings.alone_after_seconds:g}: must be above 0")

@@ -12,7 +12,7 @@ from weightrollout.agent.readiness import Facts, Swapping
 from weightrollout.agent.stable import Stable
 from weightrollout.api.spec import TakeOut
 from weightrollout.api.swap import FailureClass
-from weightrollout.swap.book import Book, Transaction, touched
+from weightrollout.swap.book import Book, Transaction, held, touched
 from weightrollout.swap.records import BASELINE, Content, Failure
 from weightrollout.weights.preflight import Refusal
 
@@ -87,6 +87,9 @@ def loaded(book: Book, sight: EngineSight) -> Content | None:
         return None
     if book.running is not None and book.running.state.maybe_touched:
         return None
+    hold = held(book, sight.instance)
+    if hold is not None and hold.hides_weights:
+        return None
     serving = book.serving
     if serving is not None and serving.instance == sight.instance:
         renamed = sight.weight_version not in ("", serving.content.version)
@@ -151,7 +154,13 @@ def facts(book: Book, board: Board, sight: EngineSight, *, answering: bool) -> F
         loaded=loaded(book, sight),
         wanted=wanted(book, board.stable),
         leaving=leaving(board, sight),
+        held=_held(book, sight),
     )
+
+
+def _held(book: Book, sight: EngineSight) -> str:
+    hold = held(book, sight.instance)
+    return hold.words if hold is not None and hold.takes_out else ""
 
 
 def _swapping(book: Book) -> Swapping:

@@ -235,6 +235,13 @@ class Swaps:
             raise Refused(RefusalReason.BUSY, f"transaction {now.running.state.txn} is running")
         if now.reservation is not None and now.reservation.txn != txn:
             raise Refused(RefusalReason.BUSY, f"reserved for {now.reservation.txn}")
+        hold = book.held(now, self._parts.watch.sight.instance)
+        if hold is not None and now.running is None:
+            raise Refused(
+                RefusalReason.HELD_BY_TRAINER,
+                f"a trainer holds the engine: {hold.words}",
+                failure_class=FailureClass.ENVIRONMENT,
+            )
 
     def _refuse_unreserved(self, request: SwapRequest) -> None:
         reservation = self._parts.journal.book.reservation

@@ -44,6 +44,7 @@ PORT_GRPC: Final = "wr-grpc"
 PORT_HTTP: Final = "wr-http"
 DEFAULT_GRPC_PORT: Final = 9610
 DEFAULT_HTTP_PORT: Final = 9611
+DEFAULT_TRAINER_PORT: Final = 9612
 VOLUME_STAGING: Final = "weightrollout-staging"
 VOLUME_HANDOVER: Final = "weightrollout-handover"
 VOLUME_STABLE: Final = "weightrollout-stable"

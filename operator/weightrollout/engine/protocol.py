@@ -2,9 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from enum import StrEnum
+from typing import Final, Protocol
 
 from weightrollout.api.spec import PauseMode
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """True only where every core of the engine reports it."""
+
+    rl: bool = False  # it has the calls at all
+    transfer: bool = False
+    sleep: bool = False
+    draft: bool = False
+
+
+NO_CAPABILITIES: Final = Capabilities()
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +29,7 @@ class EngineInfo:
     engine_version: str
     transfer_backend: str  # "" where weight transfer is not configured on every core
     world_size: int  # ranks that write receipts; at least 1
+    capabilities: Capabilities = NO_CAPABILITIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +78,32 @@ class Engine(Protocol):
     async def shutdown(self, *, deadline_s: float) -> None: ...
 
     async def close(self) -> None: ...
+
+
+class PauseWay(StrEnum):
+    """What becomes of running requests, in vLLM's words. A swap uses KEEP and ABORT alone."""
+
+    ABORT = "abort"
+    WAIT = "wait"  # until they end; the engine's mutex is held so long
+    KEEP = "keep"
+
+
+class Lifecycle(Engine, Protocol):
+    """What a trainer asks for beyond a swap."""
+
+    async def pause_as(
+        self, way: PauseWay, *, clear_cache: bool | None, deadline_s: float
+    ) -> None: ...
+
+    async def sleep(self, level: int, way: PauseWay, *, deadline_s: float) -> None: ...
+
+    async def wake_up(self, tags: tuple[str, ...], *, deadline_s: float) -> None:
+        """Resumes where nothing sleeps any more. Tags that are unknown or awake wake nothing, and are no error."""
+        ...
+
+    async def is_sleeping(self, *, deadline_s: float) -> bool:
+        """Also where it is only paused."""
+        ...
 
 
 class Vital(Protocol):

@@ -17,7 +17,7 @@ from weightrollout.engine.errors import (
     EngineStateUnknown,
     EngineUnreachable,
 )
-from weightrollout.engine.protocol import EngineInfo
+from weightrollout.engine.protocol import Capabilities, EngineInfo
 from weightrollout.engine.tls import NOT_LISTENING, REFUSED, TlsFiles, TlsReader, diagnose
 from weightrollout.wire.vllm import control_pb2 as pb
 
@@ -84,6 +84,12 @@ class VllmGrpc:
             if capabilities.weight_transfer_enabled
             else "",
             world_size=_ranks(reply.parallelism),
+            capabilities=Capabilities(
+                rl=reply.HasField("rl_capabilities"),
+                transfer=capabilities.weight_transfer_enabled,
+                sleep=capabilities.sleep_mode_enabled,
+                draft=capabilities.draft_weight_updates_enabled,
+            ),
         )
 
     async def model(self, *, deadline_s: float) -> str:

@@ -22,7 +22,9 @@ GITOPS: Final = ("argocd", "kustomize-controller", "helm-controller", "fleetagen
 Decide = Callable[[Json], Json]
 
 
-async def change(client: Client, name: str, decide: Decide) -> Json:
+async def change(
+    client: Client, name: str, decide: Decide, *, manager: str = FIELD_MANAGER
+) -> Json:
     """Read, decide, write on top of that; again where somebody wrote in between. The object as it is then.
 
     `decide(body) -> patch` is asked anew each time. Raises what it raises, NotFound, and Conflict at last.
@@ -33,14 +35,14 @@ async def change(client: Client, name: str, decide: Decide) -> Json:
         if not patch:
             return read
         try:
-            return await _write(client, read, patch)
+            return await _write(client, read, patch, manager)
         except Conflict:
             if not left:
                 raise
     raise AssertionError("the last conflict is raised")
 
 
-async def _write(client: Client, read: Json, patch: Json) -> Json:
+async def _write(client: Client, read: Json, patch: Json, manager: str) -> Json:
     metadata = read["metadata"]
     body = {
         **patch,
@@ -53,7 +55,7 @@ async def _write(client: Client, read: Json, patch: Json) -> Json:
     return await client.request(
         "PATCH",
         f"{rollouts_path(client)}/{metadata['name']}",
-        query={"fieldManager": FIELD_MANAGER},
+        query={"fieldManager": manager},
         body=body,
         content_type=MERGE,
     )

@@ -8,6 +8,7 @@ from pydantic import FiniteFloat
 from weightrollout.api.reasons import DegradedReason
 from weightrollout.api.spec import TakeOut
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
+from weightrollout.swap.hold import Hold, from_trainer
 from weightrollout.swap.phases import phase
 from weightrollout.swap.records import Content, Failure, SwapState
 
@@ -85,6 +86,20 @@ class Book:
     attempts: tuple[Attempts, ...] = ()  # newest first
     reservation: Reservation | None = None
     lost: bool = False  # an older journal could not be read: `touched` proves nothing
+    hold: Hold | None = None  # a trainer's, on the engine process that it names
+
+
+def held(book: Book, instance: str) -> Hold | None:
+    """By a trainer; None also where the process that it held is gone."""
+    return book.hold if book.hold is not None and book.hold.instance == instance else None
+
+
+def named(book: Book, instance: str, version: str) -> Book:
+    """A trainer's weights are whole in this process, and this is what they are called."""
+    content = from_trainer(version)
+    return replace(
+        book, told=content, serving=Serving(content, instance), last_good=None, touched=instance
+    )
 
 
 def begun(book: Book, state: SwapState, take_out: TakeOut) -> Book:

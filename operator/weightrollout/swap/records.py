@@ -17,18 +17,19 @@ from weightrollout.api.swap import FailureClass, Outcome
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """One loadable set of weights. The baseline has no digest: it is what an engine starts with."""
+    """One set of weights. Without a digest are the baseline, which is what an engine starts with, and what a
+    trainer sent into it."""
 
     revision: str
     version: str
     uri: str = ""
-    digest: str = ""  # "sha256:<64 hex>"; empty for the baseline
+    digest: str = ""  # "sha256:<64 hex>"
     metadata: Metadata = Metadata.REQUIRE
     draft: Draft | None = None  # as spec.weights.draft says it
 
     @property
     def is_baseline(self) -> bool:
-        return not self.digest
+        return not self.digest and self.version == BASELINE_VERSION
 
     def same_weights(self, other: "Content") -> bool:
         """Revisions may be recorded twice; what is loaded is a digest under a version.

@@ -10,8 +10,10 @@ from weightrollout.agent.alone import Decision, Step, View, decide, goal
 from weightrollout.agent.reasons import AloneReason, NotReadyReason
 from weightrollout.agent.stable import ABSENT, Stable
 from weightrollout.swap.book import Book, Serving
+from weightrollout.swap.hold import from_trainer
 from weightrollout.swap.records import BASELINE, Content
 
+TRAINERS = from_trainer("7")
 V2 = Content("rev-2", "v2", "file:///v2", "sha256:" + "2" * 64)
 V3 = Content("rev-3", "v3", "file:///v3", "sha256:" + "3" * 64)
 YES_NO = (True, False)
@@ -21,7 +23,7 @@ EVERY = [
         YES_NO,
         (None, *NotReadyReason),
         YES_NO,
-        (None, BASELINE, V2),
+        (None, BASELINE, V2, TRAINERS),
         YES_NO,
         YES_NO,
         YES_NO,
@@ -54,6 +56,7 @@ def in_words(view: View) -> Step:
         NotReadyReason.SWAPPING,
         NotReadyReason.RESERVED,
         NotReadyReason.LEAVING,
+        NotReadyReason.HELD_BY_TRAINER,
     )
     may = not view.backing_off and view.attempts < 2 and view.goal is not None
     if not alone or not may or view.out in hands_off:
@@ -61,7 +64,7 @@ def in_words(view: View) -> Step:
     poisoned = view.out is NotReadyReason.POISONED
     if poisoned or (view.goal == BASELINE and view.read_back):
         return Step.NOTHING if view.asked_to_end else Step.RESTART
-    if not view.read_back or not view.fit:
+    if not view.read_back or not view.fit or view.goal == TRAINERS:
         return Step.NOTHING
     return Step.SWAP if view.staged else Step.STAGE
 

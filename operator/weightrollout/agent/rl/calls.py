@@ -1,0 +1,199 @@
+"""What each call does to the engine once the guard let it through."""
+
+import logging
+import re
+from collections.abc import Awaitable
+from dataclasses import replace
+from typing import Any, Final
+
+from weightrollout.agent.rl.failed import Failed
+from weightrollout.agent.rl.guard import Guard
+from weightrollout.agent.rl.notes import Notes
+from weightrollout.agent.rl.routes import Call
+from weightrollout.agent.rl.wishes import Wish
+from weightrollout.engine.errors import (
+    LABEL_NOT_SET,
+    EngineError,
+    EngineRefused,
+    EngineStateUnknown,
+)
+from weightrollout.engine.protocol import Lifecycle, PauseWay
+from weightrollout.swap.hold import DRAFT, TARGET, Hold
+
+#: Trainers wait for each other within a call, and end it themselves: this only frees what was forgotten.
+CALL_S: Final = 3600.0
+#: Answers that the engine has ready.
+READ_S: Final = 1.0
+MEMORY: Final = ("kv_cache", "weights")
+#: Weights that no trainer named.
+OWN_NAME: Final = re.compile(r"trainer\.(\d{1,9})")
+
+log = logging.getLogger(__name__)
+
+
+class Calls:
+    def __init__(self, engine: Lifecycle, notes: Notes, guard: Guard) -> None:
+        self._engine = engine
+        self._notes = notes
+        self._guard = guard
+
+    async def do(self, wish: Wish, hold: Hold, *, paused: bool) -> dict[str, Any]:
+        engine = self._engine
+        match wish.call:
+            case Call.PAUSE:
+                await self._pause(hold, wish.way, wish.clear_cache)
+                return {"status": "paused"}
+            case Call.RESUME:
+                await self._resume(hold, paused=paused)
+                return {"status": "resumed"}
+            case Call.SLEEP:
+                return await self._sleep(wish, hold)
+            case Call.WAKE_UP:
+                return await self._wake_up(wish, hold)
+            case Call.INIT:
+                async with self._notes.calling(wish.call, hold):
+                    await engine.init_transfer(wish.payload, deadline_s=CALL_S)
+                return {"message": "Weight transfer initialized"}
+            case Call.START:
+                await self._start(wish.call, hold, TARGET, paused=paused)
+                return {"message": "Weight update started"}
+            case Call.START_DRAFT:
+                await self._start(wish.call, hold, DRAFT, paused=paused)
+                return {"message": "Draft weight update started"}
+            case Call.UPDATE:
+                await self._update(wish, hold)
+                return {"message": "Weights updated"}
+            case Call.FINISH:
+                await self._finish(wish, hold)
+                return {"message": "Weight update finished"}
+            case _:
+                assert wish.version is not None
+                await self._name(hold, wish.version)
+                return {"success": True, "new_version": wish.version}
+
+    async def _pause(
+        self, hold: Hold, way: PauseWay, clear_cache: bool | None, *, by_agent: bool = False
+    ) -> Hold:
+        held = replace(hold, paused=True, by_agent=by_agent)
+        async with self._notes.calling(Call.PAUSE, held):
+            await self._engine.pause_as(way, clear_cache=clear_cache, deadline_s=CALL_S)
+        return held
+
+    async def _resume(self, hold: Hold, *, paused: bool) -> None:
+        """Resuming twice is no error, and is not sent twice."""
+        hold = await self._named(hold)
+        if paused:
+            async with self._notes.calling(Call.RESUME, hold):
+                await self._engine.resume(deadline_s=READ_S)
+        await self._notes.keep(replace(hold, paused=False, by_agent=False))
+
+    async def _named(self, hold: Hold) -> Hold:
+        """No request is answered by weights that nobody can name: where the trainer did not, we do."""
+        if not hold.unnamed:
+            return hold
+        known = OWN_NAME.fullmatch(self._notes.serving)
+        await self._name(hold, f"trainer.{int(known[1]) + 1 if known else 1}")
+        return replace(hold, unnamed=False)
+
+    async def _sleep(self, wish: Wish, hold: Hold) -> dict[str, Any]:
+        """Level 0 is a pause; level 2 throws the weights away."""
+        lost = tuple(sorted({*hold.incomplete, TARGET})) if wish.level > 1 else hold.incomplete
+        asleep = MEMORY if wish.level > 0 else hold.asleep
+        held = replace(hold, paused=True, by_agent=False, asleep=asleep, incomplete=lost)
+        async with self._notes.calling(wish.call, held):
+            await self._engine.sleep(wish.level, wish.way, deadline_s=CALL_S)
+        return {"status": "sleeping"}
+
+    async def _wake_up(self, wish: Wish, hold: Hold) -> dict[str, Any]:
+        engine = self._engine
+        left = tuple(tag for tag in hold.asleep if wish.tags and tag not in wish.tags)
+        if not left:
+            hold = await self._named(hold)  # it resumes by itself
+        async with self._notes.calling(wish.call, hold):
+            # A tag that is awake already and the engine would wake nothing, without an error.
+            tags = tuple(tag for tag in wish.tags if tag in hold.asleep) or wish.tags
+            await engine.wake_up(tags, deadline_s=CALL_S)
+            sleeps = await engine.is_sleeping(deadline_s=READ_S)
+            if sleeps and not wish.tags:
+                # Nor does it wake the rest when it is asked for all.
+                for tag in hold.asleep:
+                    await engine.wake_up((tag,), deadline_s=CALL_S)
+                sleeps = await engine.is_sleeping(deadline_s=READ_S)
+        if sleeps and wish.tags:
+            await self._notes.keep(replace(hold, asleep=left))
+            return {"status": "partially_awake", "is_sleeping": True}
+        if sleeps:
+            raise Failed(502, "StillAsleep", "the engine answered, and sleeps on: wake_up by tags")
+        await self._notes.keep(replace(hold, paused=False, by_agent=False, asleep=()))
+        return {"status": "awake"}
+
+    async def _start(self, call: Call, hold: Hold, session: str, *, paused: bool) -> None:
+        engine, guard = self._engine, self._guard
+        if paused and not hold.paused:
+            hold = replace(hold, paused=True)  # somebody else's pause, which this now relies on
+        if not paused and guard is Guard.AUTO_PAUSE:
+            hold = await self._pause(hold, PauseWay.KEEP, True, by_agent=True)
+        held = replace(
+            hold, session=session, updates=0, in_service=not hold.paused and guard is Guard.OFF
+        )
+        try:
+            async with self._notes.calling(call, held):
+                if hold.incomplete:  # the session that failed may still be open
+                    await _ignored(engine.finish_update(None, deadline_s=CALL_S))
+                if session == DRAFT:
+                    await engine.start_draft_update(deadline_s=CALL_S)
+                else:
+                    await engine.start_update(deadline_s=CALL_S)
+        except EngineRefused:
+            if hold.by_agent and not paused:
+                await self._resume(hold, paused=True)
+            raise
+
+    async def _update(self, wish: Wish, hold: Hold) -> None:
+        async with self._notes.calling(wish.call, hold):
+            await self._engine.update(wish.payload, deadline_s=CALL_S)
+        await self._notes.keep(replace(hold, updates=hold.updates + 1))
+
+    async def _finish(self, wish: Wish, hold: Hold) -> None:
+        """A session that took nothing makes nothing whole."""
+        unlabelled: EngineStateUnknown | None = None
+        async with self._notes.calling(wish.call, hold):
+            try:
+                await self._engine.finish_update(wish.version, deadline_s=CALL_S)
+            except EngineStateUnknown as error:
+                if error.reason != LABEL_NOT_SET:
+                    raise
+                unlabelled = error  # the weights are final, and only the label is not
+        whole = tuple(each for each in hold.incomplete if not hold.updates or each != hold.session)
+        changed = hold.session == TARGET and hold.updates > 0
+        hold = replace(
+            hold, session="", incomplete=whole, updates=0, unnamed=hold.unnamed or changed
+        )
+        if unlabelled is None and wish.version is not None and not whole:
+            hold = replace(hold, unnamed=False)
+            await self._notes.keep(hold, version=wish.version)
+        else:
+            await self._notes.keep(hold)
+        if unlabelled is not None:
+            raise unlabelled
+        if whole:
+            return
+        if hold.by_agent:
+            await self._resume(hold, paused=True)
+        elif not hold.paused:  # the guard is off
+            await self._named(hold)
+
+    async def _name(self, hold: Hold, version: str) -> None:
+        """A label is no proof: it names only weights that are known to be whole."""
+        async with self._notes.calling(Call.SET_VERSION, hold):
+            await self._engine.set_version(version, deadline_s=CALL_S)
+        if hold.session or hold.incomplete:
+            return
+        await self._notes.keep(replace(hold, unnamed=False), version=version)
+
+
+async def _ignored(call: Awaitable[None]) -> None:
+    try:
+        await call
+    except EngineError as error:
+        log.info("finish, to close what may be open: %s", error)

@@ -1,0 +1,110 @@
+"""What may not happen now, and why. Pure.
+
+strict       weights change only in a pause that the engine confirmed
+auto-pause   an update of an engine that runs pauses it, and resumes what it paused
+off          as vLLM: updates while it generates. Old caches meet new weights; for those who know why
+
+Whatever the guard: half-loaded weights are never resumed, weights that sleep are never written (vLLM
+dies of it, issue 57853), and an operator's swap is never disturbed.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from weightrollout.agent.rl.routes import Call
+from weightrollout.agent.rl.wishes import Wish
+from weightrollout.swap.hold import Hold
+
+WEIGHTS: Final = "weights"
+#: Their engine call may take minutes; the engine's mutex would let nothing else through.
+UPDATING: Final = (Call.START, Call.START_DRAFT, Call.UPDATE, Call.FINISH)
+STARTS: Final = (Call.START, Call.START_DRAFT)
+
+
+class Guard(StrEnum):
+    STRICT = "strict"
+    AUTO_PAUSE = "auto-pause"
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    hold: Hold  # of the engine process that answers
+    paused: bool  # the engine, whoever paused it
+    running: Call | None  # a trainer's call that the engine has not answered yet
+    swap: str  # transaction that runs or is reserved; "" for none
+    poisoned: bool
+    leaving: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    code: str
+    message: str
+
+
+def conflict(wish: Wish, scene: Scene, guard: Guard) -> Conflict | None:
+    """None: it may go ahead."""
+    return next(_conflicts(wish, scene, guard), None)
+
+
+def _conflicts(wish: Wish, scene: Scene, guard: Guard) -> Iterator[Conflict]:
+    call, hold = wish.call, scene.hold
+    if scene.swap:
+        yield Conflict("swap_running", f"the operator's swap {scene.swap} holds the engine: wait")
+    if scene.poisoned:
+        yield Conflict("poisoned", "the engine is half-loaded by a swap and must be restarted")
+    if scene.leaving:
+        yield Conflict("leaving", "the pod is about to be ended")
+    if scene.running in UPDATING and call not in UPDATING:
+        yield Conflict("update_running", f"{scene.running} runs: wait for its answer")
+    match call:
+        case Call.RESUME:
+            yield from _before_serving(hold)
+            if hold.asleep:
+                yield Conflict("asleep", f"{' and '.join(hold.asleep)} sleeps: wake_up first")
+        case Call.WAKE_UP if wakes_all(hold, wish.tags):
+            yield from _before_serving(hold)
+        case Call.SLEEP:
+            yield from _before_serving(hold)
+        case Call.INIT if hold.session:
+            yield _open(hold)
+        case Call.START | Call.START_DRAFT:
+            if hold.session:
+                yield _open(hold)
+            if WEIGHTS in hold.asleep:
+                yield Conflict("asleep", 'the weights sleep: wake_up {"tags": ["weights"]} first')
+            if not scene.paused and guard is Guard.STRICT:
+                yield _not_paused(call)
+        case Call.UPDATE | Call.FINISH:
+            if not hold.session:
+                again = f" ({hold.words})" if hold.incomplete else ""
+                yield Conflict("no_session", f"no update is open{again}: start_weight_update first")
+            if not scene.paused and guard is not Guard.OFF:
+                yield _not_paused(call)
+        case _:
+            pass
+
+
+def _before_serving(hold: Hold) -> Iterator[Conflict]:
+    if hold.session:
+        yield _open(hold)
+    if hold.incomplete:
+        yield Conflict("weights_incomplete", hold.words)
+
+
+def _open(hold: Hold) -> Conflict:
+    return Conflict(
+        "session_open", f"an update of the {hold.session} is open: finish_weight_update first"
+    )
+
+
+def _not_paused(call: Call) -> Conflict:
+    return Conflict("not_paused", f"{call} needs a pause: pause_generation first")
+
+
+def wakes_all(hold: Hold, tags: tuple[str, ...]) -> bool:
+    """The engine resumes by itself when nothing sleeps any more; a mere pause is ended by it, too."""
+    return not tags or set(hold.asleep) <= set(tags)

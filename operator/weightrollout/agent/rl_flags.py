@@ -1,0 +1,53 @@
+"""The RL routes for trainers: flags. Off unless a token file is named."""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from weightrollout.agent.rl.guard import Guard
+from weightrollout.api.addresses import with_brackets
+from weightrollout.api.names import DEFAULT_TRAINER_PORT
+
+BIND: Final = f"127.0.0.1:{DEFAULT_TRAINER_PORT}"
+
+
+@dataclass(frozen=True, slots=True)
+class RlAccess:
+    token: Path | None = None  # None: there are no such routes
+    bind: str = BIND
+    guard: Guard = Guard.STRICT
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    asked = parser.add_argument_group("RL routes for trainers")
+    asked.add_argument(
+        "--trainer-token-file",
+        type=Path,
+        metavar="FILE",
+        help="opens the routes, to whoever brings this token (Authorization: Bearer)",
+    )
+    asked.add_argument("--trainer-bind", default=BIND, help="HOST:PORT (%(default)s)")
+    asked.add_argument(
+        "--trainer-guard",
+        type=Guard,
+        choices=list(Guard),
+        default=Guard.STRICT,
+        help="strict: an update needs a pause; auto-pause: it brings one; off: as vLLM does"
+        " (%(default)s)",
+    )
+
+
+def take(arguments: dict[str, Any]) -> RlAccess:
+    """Out of the parsed arguments, which then no longer have them."""
+    return RlAccess(
+        token=arguments.pop("trainer_token_file"),
+        bind=with_brackets(arguments.pop("trainer_bind")),
+        guard=arguments.pop("trainer_guard"),
+    )
+
+
+def refusal(access: RlAccess) -> str | None:
+    if access.token is not None and not access.token.is_file():
+        return f"--trainer-token-file {access.token}: no such file; mount the Secret there"
+    return None

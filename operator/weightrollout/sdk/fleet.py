@@ -1,0 +1,344 @@
+"""One fleet, as a trainer drives it. Writes spec.weights by server-side apply under a name of its own, and nothing else."""
+
+import asyncio
+import math
+import os
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from weightrollout.api.names import (
+    ANNOTATION_ACTION,
+    API_VERSION,
+    KIND,
+)
+from weightrollout.api.status import ActionOutcome, Phase
+from weightrollout.kube.client import APPLY, Client, Json
+from weightrollout.kube.client import connect as connect_in_cluster
+from weightrollout.kube.errors import Conflict, Forbidden, Invalid, NotFound
+from weightrollout.kube.person import change, keeper_of
+from weightrollout.kube.reader import connect_as_user, follow, read_pods, read_rollout
+from weightrollout.kube.rollouts import rollouts_path
+from weightrollout.reading import read_status
+from weightrollout.rollout.verbs import VerbName, action_id, spell
+from weightrollout.sdk.errors import (
+    FleetNotFound,
+    NotPublished,
+    Rejected,
+    SdkError,
+    Superseded,
+    TimedOut,
+)
+from weightrollout.sdk.state import FleetState, state_of
+from weightrollout.sdk.storage import Folder
+from weightrollout.sdk.versions import at_least, step_of, version_of
+
+FIELD_MANAGER: Final = "weightrollout-sdk"
+ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+#: The fleet went back, or stopped.
+ENDED: Final = (Phase.ROLLED_BACK, Phase.ROLLING_BACK, Phase.FAILED)
+ANSWER_S: Final = 30.0
+
+Progress = Callable[[FleetState], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    step: int
+    version: str
+    uri: str
+    digest: str  # "": a pod of the fleet finds it out
+    changed: bool  # False: the fleet was asked for just this already
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    pod: str
+    ip: str
+    port: int
+    version: str  # as the operator put it in
+
+    @property
+    def url(self) -> str:
+        host = f"[{self.ip}]" if ":" in self.ip else self.ip
+        return f"http://{host}:{self.port}"
+
+
+class Fleet:
+    def __init__(self, client: Client, name: str, run: str) -> None:
+        """Use `connect`. Raises ValueError for a run that is no name."""
+        version_of(run, 0)
+        self._client = client
+        self.name = name
+        self.run = run
+
+    async def state(self) -> FleetState:
+        """Raises FleetNotFound, KubeError."""
+        return state_of(await self._read())
+
+    async def publish(
+        self,
+        step: int,
+        uri: str = "",
+        *,
+        digest: str = "",
+        tensors: Mapping[str, Any] | None = None,
+        storage: Folder | None = None,
+        force: bool = False,
+    ) -> Published:
+        """Ask the fleet for this step: a folder that is there (`uri`), or tensors, which are stored first.
+
+        Returns when the spec says so, not when the fleet serves it; a fleet that is slower than the trainer goes
+        to the newest. The same step again changes nothing. Raises NotPublished (VersionReused, OlderStep,
+        OwnedByAnother, Invalid, Forbidden), FleetNotFound, KubeError; `force` takes spec.weights from whoever
+        owns it, but never from a newer step of this run.
+        """
+        version = version_of(self.run, step)
+        if (tensors is None) is not bool(uri):
+            raise ValueError("give uri, or tensors with storage")
+        if tensors is not None:
+            if storage is None:
+                raise ValueError(
+                    "tensors need a storage that the agents can read, such as Folder(...)"
+                )
+            self._refuse_older(await self._read(), step)  # before gigabytes are written
+            stored = await storage.put(version, tensors)
+            uri, digest = stored.uri, stored.digest
+        weights = {"version": version, "uri": uri, **({"digest": digest} if digest else {})}
+        changed = await self._ask_for(step, weights, force=force)
+        return Published(step, version, uri, digest, changed)
+
+    async def _ask_for(self, step: int, weights: Json, *, force: bool) -> bool:
+        """On top of what was read, so that two trainers of one run never go back by racing."""
+        while True:
+            read = await self._read()
+            self._refuse_older(read, step)
+            now = (read.get("spec") or {}).get("weights") or {}
+            if now.get("version") == weights["version"]:
+                self._must_be(now, weights)
+                return False
+            try:
+                await self._apply(read, weights, force=force)
+            except Conflict as conflict:
+                keeper = keeper_of(read, "spec", "weights")
+                if "resourceVersion" not in str(conflict) and "modified" not in str(conflict):
+                    raise NotPublished(
+                        "OwnedByAnother",
+                        f"{keeper or 'somebody else'} owns spec.weights of {self.name}: leave the field out"
+                        f" there, or publish with force ({conflict})",
+                        state_of(read),
+                    ) from conflict
+                continue  # somebody wrote in between: look again
+            except Invalid as wrong:
+                raise NotPublished("Invalid", str(wrong), state_of(read)) from wrong
+            except Forbidden as wrong:
+                raise NotPublished("Forbidden", str(wrong), state_of(read)) from wrong
+            return True
+
+    async def _apply(self, read: Json, weights: Json, *, force: bool) -> None:
+        metadata = read["metadata"]
+        body = {
+            "apiVersion": API_VERSION,
+            "kind": KIND,
+            "metadata": {
+                "name": self.name,
+                "uid": metadata["uid"],
+                "resourceVersion": metadata["resourceVersion"],
+            },
+            "spec": {"weights": weights},
+        }
+        await self._client.request(
+            "PATCH",
+            f"{rollouts_path(self._client)}/{self.name}",
+            query={"fieldManager": FIELD_MANAGER, "force": str(force).lower()},
+            body=body,
+            content_type=APPLY,
+        )
+
+    def _refuse_older(self, read: Json, step: int) -> None:
+        state = state_of(read)
+        known = step_of(self.run, state.asked)
+        if known is not None and known > step:
+            raise NotPublished(
+                "OlderStep",
+                f"{self.name} is asked for step {known} already; to go back: rollback()",
+                state,
+            )
+
+    def _must_be(self, now: Json, weights: Json) -> None:
+        """A version is bound to its content; the operator would refuse the spec."""
+        other = [key for key in ("uri", "digest") if weights.get(key, now.get(key)) != now.get(key)]
+        if other:
+            raise NotPublished(
+                "VersionReused",
+                f"{self.name} is asked for {weights['version']} already, with another {other[0]}:"
+                f" {now.get(other[0])}; publish a newer step",
+            )
+
+    async def wait(
+        self,
+        step: int,
+        *,
+        pods: int | str = "100%",
+        timeout_s: float,
+        progress: Progress | None = None,
+    ) -> FleetState:
+        """Until so many pods (or percent, rounded up) serve this step or a newer one of this run, proven.
+
+        `progress` is called at each change. Raises Rejected, Superseded, TimedOut, FleetNotFound, KubeError.
+        """
+        version_of(self.run, step)
+        seen: FleetState | None = None
+        try:
+            async with (
+                asyncio.timeout(timeout_s),
+                aclosing(follow(self._client, self.name)) as sights,
+            ):
+                async for sight in sights:
+                    seen = state_of(sight.rollout)
+                    if progress is not None:
+                        progress(seen)
+                    if self._is_there(seen, step, pods):
+                        return seen
+                    self._refuse_hopeless(seen, step)
+        except NotFound as missing:
+            raise FleetNotFound("FleetNotFound", str(missing), seen) from missing
+        except TimeoutError as late:
+            raise TimedOut("TimedOut", _said(seen, timeout_s), seen) from late
+        raise AssertionError("a watch ends with an error or an answer")
+
+    def _is_there(self, state: FleetState, step: int, pods: int | str) -> bool:
+        if not at_least(self.run, state.target, step):
+            return False
+        needed = _count(pods, state.pods)
+        if needed >= state.pods:
+            return state.pods > 0 and state.complete and at_least(self.run, state.stable, step)
+        return state.updated >= needed > 0
+
+    def _refuse_hopeless(self, state: FleetState, step: int) -> None:
+        """An older step of this run is no reason: this one may be published yet."""
+        if step_of(self.run, state.asked) is None:
+            raise Superseded(
+                "Superseded",
+                f"{self.name} is asked for {state.asked or 'nothing'} now: step {step} is not awaited"
+                " any more",
+                state,
+            )
+        ended = state.current and state.phase in ENDED and state.asked == state.desired
+        if ended and at_least(self.run, state.desired, step):
+            raise Rejected(state.reason or str(state.phase), state.hold or state.message, state)
+
+    async def endpoints(self, min_step: int | None = None, *, port: int = 8000) -> list[Endpoint]:
+        """Ready pods that serve at least this step, as they were put in; sorted by name.
+
+        The version is the pod's label: written after verification, and late by seconds.
+        """
+        try:
+            pods = await read_pods(self._client, self.name)
+        except NotFound as missing:
+            raise FleetNotFound("FleetNotFound", str(missing)) from missing
+        found = (
+            Endpoint(pod.name, pod.ip, port, pod.version_label)
+            for pod in pods
+            if pod.ready and not pod.terminating and pod.ip
+        )
+        wanted = (
+            each for each in found if min_step is None or at_least(self.run, each.version, min_step)
+        )
+        return sorted(wanted, key=lambda each: each.pod)
+
+    async def rollback(self, *, timeout_s: float = ANSWER_S) -> FleetState:
+        """Back to the newest version that the whole fleet verified before; spec.weights stays as it is.
+
+        Returns when the operator has accepted it. Raises SdkError with the operator's words where it does not.
+        """
+        written = ""
+
+        def decide(read: Json) -> Json:
+            nonlocal written
+            desired = read_status(read).desired
+            if desired is None:
+                raise SdkError(
+                    "NothingDesired", f"{self.name} was asked for nothing yet", state_of(read)
+                )
+            written = spell(VerbName.ABORT, desired.revision, secrets.token_hex(6))
+            return {"metadata": {"annotations": {ANNOTATION_ACTION: written}}}
+
+        try:
+            await change(self._client, self.name, decide, manager=FIELD_MANAGER)
+            return await self._answered(written, timeout_s)
+        except NotFound as missing:
+            raise FleetNotFound("FleetNotFound", str(missing)) from missing
+
+    async def _answered(self, text: str, timeout_s: float) -> FleetState:
+        seen: FleetState | None = None
+        try:
+            async with (
+                asyncio.timeout(timeout_s),
+                aclosing(follow(self._client, self.name)) as sights,
+            ):
+                async for sight in sights:
+                    seen = state_of(sight.rollout)
+                    last = read_status(sight.rollout).last_action
+                    if last is None or last.id != action_id(text):
+                        continue
+                    if last.outcome is ActionOutcome.ACCEPTED:
+                        return seen
+                    raise SdkError(str(last.outcome), last.message, seen)
+        except TimeoutError as late:
+            message = f"no operator has answered within {timeout_s:g} s; the request stays"
+            raise TimedOut("TimedOut", message, seen) from late
+        raise AssertionError("a watch ends with an error or an answer")
+
+    async def _read(self) -> Json:
+        try:
+            return await read_rollout(self._client, self.name)
+        except NotFound as missing:
+            raise FleetNotFound("FleetNotFound", str(missing)) from missing
+
+
+@asynccontextmanager
+async def connect(
+    name: str,
+    *,
+    run: str,
+    namespace: str | None = None,
+    kubeconfig: Path | None = None,
+    context: str | None = None,
+) -> AsyncIterator[Fleet]:
+    """As kubectl finds its cluster; in a pod without a kubeconfig by the pod's own ServiceAccount.
+
+    Raises KubeError, and ValueError for a run that is no name.
+    """
+    inside = ACCOUNT / "namespace"
+    if kubeconfig is None and "KUBECONFIG" not in os.environ and inside.is_file():
+        own = namespace or inside.read_text().strip()
+        async with connect_in_cluster(own, None) as client:
+            yield Fleet(client, name, run)
+        return
+    async with connect_as_user(kubeconfig, context, namespace) as client:
+        yield Fleet(client, name, run)
+
+
+def _count(pods: int | str, of: int) -> int:
+    """A goal: percent round up. Raises ValueError."""
+    if isinstance(pods, bool) or not isinstance(pods, int):
+        text = str(pods)
+        if not text.endswith("%") or not text[:-1].isdecimal() or not 0 < int(text[:-1]) <= 100:
+            raise ValueError(f"pods must be a number or 1% to 100%; got {pods!r}")
+        return math.ceil(int(text[:-1]) * of / 100)
+    if pods < 1:
+        raise ValueError(f"pods must be at least 1; got {pods}")
+    return pods
+
+
+def _said(seen: FleetState | None, timeout_s: float) -> str:
+    if seen is None:
+        return f"the API server did not answer within {timeout_s:g} s"
+    if not seen.current:
+        return f"no operator has looked at it within {timeout_s:g} s: does one run?"
+    why = seen.hold or seen.message
+    return f"{seen.updated} of {seen.pods} pods after {timeout_s:g} s: {why}"

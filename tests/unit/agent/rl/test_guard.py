@@ -1,0 +1,108 @@
+"""What may not happen, in every state that a trainer can leave an engine in."""
+
+from dataclasses import replace
+from itertools import product
+
+from weightrollout.agent.rl.guard import UPDATING, Guard, Scene, conflict
+from weightrollout.agent.rl.routes import ROUTES, Call
+from weightrollout.agent.rl.wishes import Wish
+from weightrollout.swap.hold import DRAFT, TARGET, Hold
+
+CHANGES = [each.call for each in ROUTES if not each.reads]
+FREE = Scene(hold=Hold("i"), paused=False, running=None, swap="", poisoned=False, leaving=False)
+SCENES = [
+    Scene(
+        hold=Hold("i", paused=paused, asleep=asleep, session=session, incomplete=incomplete),
+        paused=paused or bool(asleep),
+        running=running,
+        swap=swap,
+        poisoned=poisoned,
+        leaving=False,
+    )
+    for paused, asleep, session, incomplete, running, swap, poisoned in product(
+        (False, True),
+        ((), ("kv_cache",), ("kv_cache", "weights")),
+        ("", TARGET, DRAFT),
+        ((), (TARGET,), (DRAFT, TARGET)),
+        (None, Call.UPDATE, Call.INIT),
+        ("", "txn-1"),
+        (False, True),
+    )
+]
+
+
+def let_through(scene: Scene, call: Call, guard: Guard, tags: tuple[str, ...] = ()) -> bool:
+    return conflict(Wish(call, tags=tags, version="1"), scene, guard) is None
+
+
+def test_nothing_resumes_weights_that_are_not_whole() -> None:
+    for scene, guard in product(SCENES, Guard):
+        if not (scene.hold.incomplete or scene.hold.session):
+            continue
+        assert not let_through(scene, Call.RESUME, guard)
+        assert not let_through(scene, Call.WAKE_UP, guard)
+        assert not let_through(scene, Call.WAKE_UP, guard, ("weights", "kv_cache"))
+
+
+def test_no_weights_are_written_while_they_sleep() -> None:
+    for scene, guard in product(SCENES, Guard):
+        if "weights" in scene.hold.asleep:
+            assert not let_through(scene, Call.START, guard)
+            assert not let_through(scene, Call.START_DRAFT, guard)
+
+
+def test_strict_writes_weights_in_a_pause_alone() -> None:
+    for scene in SCENES:
+        for call in UPDATING:
+            if let_through(scene, call, Guard.STRICT):
+                assert scene.paused, (scene, call)
+
+
+def test_update_belongs_to_a_session() -> None:
+    for scene, guard in product(SCENES, Guard):
+        for call in (Call.UPDATE, Call.FINISH):
+            if let_through(scene, call, guard):
+                assert scene.hold.session
+        if let_through(scene, Call.START, guard):
+            assert not scene.hold.session
+
+
+def test_nothing_disturbs_a_swap_or_an_engine_that_must_be_restarted() -> None:
+    for scene, call, guard in product(SCENES, CHANGES, Guard):
+        if scene.swap or scene.poisoned:
+            assert not let_through(scene, call, guard)
+    assert not let_through(replace(FREE, leaving=True), Call.PAUSE, Guard.OFF)
+
+
+def test_there_is_a_way_out_of_every_state_that_a_trainer_can_reach() -> None:
+    """By wake_up of the weights, a whole update, and resume; nobody else need come."""
+    for scene in SCENES:
+        if scene.swap or scene.poisoned or scene.running:
+            continue
+        hold = replace(scene.hold, paused=True)
+        scene = replace(scene, hold=hold, paused=True)
+        if "weights" in hold.asleep:
+            tags = ("weights",)
+            assert let_through(scene, Call.WAKE_UP, Guard.STRICT, tags) or hold.session
+            hold = replace(hold, asleep=("kv_cache",))
+            scene = replace(scene, hold=hold)
+        if hold.incomplete and not hold.session:
+            assert let_through(scene, Call.START, Guard.STRICT)
+            hold = replace(hold, session=TARGET)
+            scene = replace(scene, hold=hold)
+        if hold.session:
+            assert let_through(scene, Call.UPDATE, Guard.STRICT)
+            assert let_through(scene, Call.FINISH, Guard.STRICT)
+            scene = replace(scene, hold=replace(hold, session="", incomplete=()))
+        end = Call.WAKE_UP if scene.hold.asleep else Call.RESUME
+        assert let_through(scene, end, Guard.STRICT), scene
+
+
+def test_every_refusal_says_what_to_do() -> None:
+    said = {
+        against.code: against.message
+        for scene, call, guard in product(SCENES, CHANGES, Guard)
+        if (against := conflict(Wish(call), scene, guard)) is not None
+    }
+    assert all(len(message) > 15 for message in said.values())
+    assert set(said) >= {"not_paused", "session_open", "no_session", "asleep", "update_running"}
