@@ -46,7 +46,7 @@ WRITTEN: Final = tuple(
 )
 
 OUT_OF_REACH: Final = {
-    "engine/GetModelInfo": "no part of the agent asks for it",
+    "engine/GetModelInfo": "asked only where trainers are let in",
     "engine/Shutdown": "asked only of an engine whose plugin does not obey an exit request",
     "operator/action/AdoptRevision": "no rollout of a fleet that stays has a history without an owner",
     "operator/write/serviceaccounts/token": "agents on loopback addresses are shown no token",

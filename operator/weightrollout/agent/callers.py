@@ -11,12 +11,13 @@ import grpc.aio
 
 from weightrollout.agent import certificate, tokens
 from weightrollout.agent.caller_flags import CallerAccess
-from weightrollout.agent.certificate import RotatingContext, RotatingFiles, ServerFiles
+from weightrollout.agent.certificate import RotatingFiles
 from weightrollout.agent.cluster_keys import ClusterKeys, source_of
 from weightrollout.agent.reasons import Refused
 from weightrollout.agent.service import refuse
 from weightrollout.api.callers import CallerReason, audience
 from weightrollout.clock import Clock
+from weightrollout.engine.server_tls import RotatingContext, ServerFiles
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -140,7 +141,8 @@ def https_of(access: CallerAccess) -> ssl.SSLContext | None:
         return None
     if access.certificate is None or access.key is None:
         return certificate.own_context()
-    return RotatingContext(ServerFiles(access.certificate, access.key, access.client_ca)).context()
+    files = ServerFiles(access.certificate, access.key, access.client_ca)
+    return RotatingContext(files, "TLS of wr-trainer").context()
 
 
 def _code(refused: Refused) -> grpc.StatusCode:

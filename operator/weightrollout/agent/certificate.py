@@ -5,8 +5,6 @@ import os
 import ssl
 import threading
 from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import grpc
@@ -17,6 +15,7 @@ from cryptography.x509.oid import NameOID
 
 from weightrollout.api.callers import AGENT_TLS_NAME
 from weightrollout.engine.rotation import Rotating
+from weightrollout.engine.server_tls import FilesUnusable, ServerFiles
 
 #: It is trusted for being the one that was seen first, for as long as its process lives: no date adds to that, and a node
 #: with a wrong clock is reached, too.
@@ -24,10 +23,6 @@ ALWAYS: Final = (
     datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC),
     datetime.datetime(9999, 12, 31, 23, 59, 59, tzinfo=datetime.UTC),
 )
-
-
-class FilesUnusable(Exception):
-    """The message names the files."""
 
 
 def own() -> grpc.ServerCredentials:
@@ -76,15 +71,6 @@ def own_context() -> ssl.SSLContext:
     return context
 
 
-@dataclass(frozen=True, slots=True)
-class ServerFiles:
-    """PEM files of a server. `client_ca`: callers need a certificate of it; None: they are not asked for one."""
-
-    certificate: Path
-    key: Path
-    client_ca: Path | None = None
-
-
 class RotatingFiles:
     """Every handshake is done with the files as they are.
 
@@ -124,37 +110,3 @@ class RotatingFiles:
             [(files.key.read_bytes(), files.certificate.read_bytes())],
             root_certificates=files.client_ca.read_bytes() if files.client_ca else None,
         )
-
-
-class RotatingContext:
-    """`RotatingFiles`, for HTTP."""
-
-    def __init__(self, files: ServerFiles) -> None:
-        """Raises FilesUnusable."""
-        self._files = files
-        self._rotating = Rotating(
-            *(files.certificate, files.key, files.client_ca), self._read, "TLS of wr-trainer"
-        )
-        self._rotating.refresh()
-        if self._rotating.good is None:
-            raise FilesUnusable(self._rotating.why)
-
-    def context(self) -> ssl.SSLContext:
-        first = self._read()
-        first.sni_callback = self._newest
-        return first
-
-    def _newest(self, connection: ssl.SSLObject, _: str | None, __: ssl.SSLContext) -> None:
-        """Called in every handshake."""
-        self._rotating.refresh()
-        if self._rotating.good is not None:
-            connection.context = self._rotating.good
-
-    def _read(self) -> ssl.SSLContext:
-        files = self._files
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(files.certificate, files.key)
-        if files.client_ca is not None:
-            context.load_verify_locations(cafile=str(files.client_ca))
-            context.verify_mode = ssl.CERT_REQUIRED
-        return context

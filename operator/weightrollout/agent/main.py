@@ -16,7 +16,6 @@ from weightrollout import __version__
 from weightrollout.agent import exposure_flags, install_plugin, stable
 from weightrollout.agent.alone_driver import Alone, why_out
 from weightrollout.agent.callers import Callers, https_of
-from weightrollout.agent.certificate import FilesUnusable
 from weightrollout.agent.departure import Departure
 from weightrollout.agent.engine_watch import EngineWatch
 from weightrollout.agent.exposure import Exposure
@@ -26,6 +25,7 @@ from weightrollout.agent.presence import Presence
 from weightrollout.agent.restart import Restarter
 from weightrollout.agent.rl import lifecycle as rl
 from weightrollout.agent.rl.door import RlDoor
+from weightrollout.agent.rl.shown import Shown
 from weightrollout.agent.service import AgentService, Desk
 from weightrollout.agent.settings import BadFlag, Settings, check, parse, split
 from weightrollout.agent.stage import Stager
@@ -33,6 +33,7 @@ from weightrollout.agent.state import Bell, Board
 from weightrollout.agent.swaps import Parts, Swaps
 from weightrollout.api.names import INSTALL_PLUGIN
 from weightrollout.clock import SystemClock
+from weightrollout.engine.server_tls import FilesUnusable
 from weightrollout.engine.vllm_http import VllmHttp
 from weightrollout.engine.vllm_lifecycle import VllmLifecycle
 from weightrollout.metrics import Door, Metrics
@@ -173,6 +174,9 @@ async def _open_to_trainers(
     stack.push_async_callback(runner.cleanup)
     host, port = split("--trainer-bind", access.bind)
     await web.TCPSite(runner, host, port, ssl_context=https_of(settings.callers)).start()
+    shown = Shown(engine, desk.board, desk.watch, port, tls=settings.callers.authenticates)
+    showing = asyncio.create_task(shown.run(), name="trainers' door")
+    stack.callback(showing.cancel)
     log.info("RL routes for trainers on %s, guard %s", access.bind, access.guard)
 
 

@@ -18,6 +18,7 @@ from weightrollout.agent.liveness import Pulse
 from weightrollout.agent.presence import Presence
 from weightrollout.agent.reasons import RefusalReason, Refused
 from weightrollout.agent.restart import Restarter
+from weightrollout.agent.rl import shown
 from weightrollout.agent.stage import Stager
 from weightrollout.agent.state import Board, undo_content
 from weightrollout.agent.swaps import Swaps, write
@@ -183,13 +184,17 @@ class AgentService(grpc_stubs.AgentServicer):
 
     def _state(self) -> pb.AgentState:
         desk = self._desk
-        return wire_form.agent_state(
+        state = wire_form.agent_state(
             desk.journal.book,
             desk.board,
             desk.watch.sight,
             reachable=desk.watch.reachable() and not desk.pulse.dead,
             now=desk.clock.monotonic(),
         )
+        trainer = shown.door(desk.board, desk.watch.sight)
+        if trainer is not None:
+            state.trainer.CopyFrom(trainer)
+        return state
 
     def _keep(self, request: pb.StageRequest) -> set[str]:
         """Digests whose images may still be asked for."""

@@ -50,6 +50,15 @@ class Exposed:
     refusal: Refusal | None  # None: no stranger gets an answer there
 
 
+@dataclass(frozen=True, slots=True)
+class TrainerPort:
+    """Where the RL routes are."""
+
+    number: int
+    tls: bool
+    model: str  # as the engine serves it; "" until it has said so
+
+
 class Bell:
     """Wakes everyone who waits for a change."""
 
@@ -79,6 +88,7 @@ class Board:
     exposed: Exposed | None = None  # None: nobody asks
     leaving: str = ""  # the engine process whose end was announced
     alone: AloneNote | None = None  # None: an operator is there, or the engine serves
+    trainer: TrainerPort | None = None  # None: the RL routes are shut
 
 
 def loaded(book: Book, sight: EngineSight) -> Content | None:

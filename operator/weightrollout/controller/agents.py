@@ -76,6 +76,7 @@ class AgentLink:
         self.heard = False  # it has answered, or failed to, at least once
         self.message = ""
         self.seen: AgentView | AgentFault = AgentFault.STARTING
+        self.said: pb.AgentState | None = None  # last, also where it is silent since
         self._staged: StagingView | None = None
         self._fence = fence
         self._quiet = quiet
@@ -222,6 +223,7 @@ class AgentLink:
 
     def _say(self, state: pb.AgentState) -> None:
         said = agent_view(state)
+        self.said = state
         releases = (said.version, said.engine.plugin_version)
         if releases != self._releases:
             self._releases = releases
@@ -290,6 +292,10 @@ class Agents:
         self._quiet ^= {rollout}
         for link in self._links.get(rollout, {}).values():
             link.set_quiet(quiet)
+
+    @property
+    def rollouts(self) -> tuple[str, ...]:
+        return tuple(self._links)
 
     def links(self, rollout: str) -> Mapping[str, AgentLink]:
         """By pod uid, as they are now."""

@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import Final
 
 from weightrollout import __version__
+from weightrollout.api.addresses import is_loopback
 from weightrollout.api.names import OPERATOR_ACCOUNT
 from weightrollout.clock import SystemClock
 from weightrollout.controller.measuring.analyst import Analyst
 from weightrollout.controller.measuring.hosts import address_of, hosts_of
 from weightrollout.controller.process import Options, Process
+from weightrollout.controller.rl_door import DiscoveryOptions
+from weightrollout.engine.server_tls import FilesUnusable, ServerFiles
 from weightrollout.engine.tls import TlsFiles
 from weightrollout.kube.client import connect
 from weightrollout.kube.errors import KubeError
@@ -40,14 +43,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _log_to_stderr(options.log_format, options.log_level)
     try:
         lease = LeaseTimes(options.lease_seconds, options.renew_seconds, options.retry_seconds)
-        host, port = _host_port(options.http_bind)
+        host, port = _host_port("--http-bind", options.http_bind)
         agent_tls = _agent_tls(options)
         analyst = _analyst(options)
+        discovery = _discovery(options)
     except ValueError as wrong:
         log.error("%s", wrong)
         return CANNOT_WORK
     account = options.service_account if options.agent_identity == TOKEN else None
-    how = Options(host, port, lease, options.scope == "cluster", account, analyst, agent_tls)
+    everywhere = options.scope == "cluster"
+    how = Options(host, port, lease, everywhere, account, analyst, agent_tls, discovery)
     return asyncio.run(_run(options.namespace, options.kubeconfig, how))
 
 
@@ -64,7 +69,7 @@ async def _run(namespace: str, kubeconfig: Path | None, options: Options) -> int
             where = "all namespaces" if options.everywhere else f"namespace {namespace}"
             log.info("operator %s in %s, for %s", __version__, namespace, where)
             await Process(client, SystemClock(), metrics, plan, options).run()
-    except KubeError as error:
+    except (KubeError, FilesUnusable) as error:
         log.error("%s", error)
         return CANNOT_WORK
     except Exception:
@@ -126,16 +131,28 @@ def _parser() -> argparse.ArgumentParser:
     analyses.add_argument(
         "--webhook-key-file", type=Path, metavar="FILE", help="signs webhooks; read each time"
     )
+    trainers = parser.add_argument_group("workers for trainers")
+    trainers.add_argument(
+        "--discovery-token-file",
+        type=Path,
+        metavar="FILE",
+        help="opens /v1/rl/workers, to whoever brings this token (Authorization: Bearer)",
+    )
+    trainers.add_argument(
+        "--discovery-bind", default="127.0.0.1:9613", metavar="HOST:PORT", help="(%(default)s)"
+    )
+    trainers.add_argument("--discovery-certificate", type=Path, help="PEM; off loopback a must")
+    trainers.add_argument("--discovery-key", type=Path, help="PEM: the key of that certificate")
     parser.add_argument("--log-format", choices=("text", "json"), default="text")
     parser.add_argument("--log-level", choices=("DEBUG", "INFO", "WARNING"), default="INFO")
     parser.add_argument("--version", action="version", version=__version__)
     return parser
 
 
-def _host_port(bind: str) -> tuple[str, int]:
+def _host_port(flag: str, bind: str) -> tuple[str, int]:
     host, _, port = bind.rpartition(":")
     if not host or not port.isdigit():
-        raise ValueError(f"--http-bind must be HOST:PORT, got: {bind}")
+        raise ValueError(f"{flag} must be HOST:PORT, got: {bind}")
     return host.strip("[]"), int(port)
 
 
@@ -159,6 +176,24 @@ def _analyst(options: argparse.Namespace) -> Analyst:
     except ValueError as wrong:
         raise ValueError(f"--prometheus-address: {wrong}") from wrong
     return Analyst(hosts_of(options.analysis_host), own, options.webhook_key_file)
+
+
+def _discovery(options: argparse.Namespace) -> DiscoveryOptions | None:
+    """Raises ValueError."""
+    token, certificate = options.discovery_token_file, options.discovery_certificate
+    key = options.discovery_key
+    if token is None:
+        return None
+    host, port = _host_port("--discovery-bind", options.discovery_bind)
+    if (certificate is None) is not (key is None):
+        raise ValueError("--discovery-certificate and --discovery-key: give both or none")
+    if certificate is None and not is_loopback(host):
+        raise ValueError(
+            f"--discovery-bind {options.discovery_bind}: a token is shown to everybody on the way"
+            " without TLS: --discovery-certificate and --discovery-key, or loopback"
+        )
+    files = ServerFiles(certificate, key) if certificate is not None else None
+    return DiscoveryOptions(host, port, token, files)
 
 
 class _JsonLines(logging.Formatter):

@@ -13,6 +13,8 @@ from weightrollout.controller.loop import Hands, Loop, Planner
 from weightrollout.controller.orphans import Orphans
 from weightrollout.controller.queue import WorkQueue
 from weightrollout.controller.report import Reporter
+from weightrollout.controller.rl_view import worker_of
+from weightrollout.controller.rl_workers import Worker
 from weightrollout.controller.world import World
 from weightrollout.kube.picture import Key
 
@@ -53,6 +55,13 @@ class Part:
         """Nothing is there, and nothing is under way."""
         still = self._agents.idle and self._supervisor.idle and not self._passes
         return still and self._world.empty
+
+    def workers(self, rollout: str | None) -> list[Worker]:
+        """For trainers, as agents told it last; None: of all fleets here."""
+        names = [each for each in self._agents.rollouts if rollout in (None, each)]
+        return [
+            worker_of(name, link) for name in names for link in self._agents.links(name).values()
+        ]
 
     async def run_pass(self, name: str) -> float | None:
         """When time alone asks for the next one."""

@@ -22,6 +22,8 @@ from weightrollout.controller.leader import Guard
 from weightrollout.controller.loop import Planner
 from weightrollout.controller.measuring.analyst import NO_ANALYST, Analyst
 from weightrollout.controller.probes import Probes
+from weightrollout.controller.rl_door import DiscoveryDoor, DiscoveryOptions
+from weightrollout.controller.rl_workers import Worker
 from weightrollout.controller.term import Term
 from weightrollout.controller.wakeups import Wakeups
 from weightrollout.controller.world import Cluster
@@ -54,6 +56,7 @@ class Options:
     account: str | None = OPERATOR_ACCOUNT  # whose tokens agents are shown; None: none
     analyst: Analyst = NO_ANALYST  # whom analyses may ask
     agent_tls: TlsFiles | None = None  # None: an agent's certificate is kept from first contact on
+    discovery: DiscoveryOptions | None = None  # None: trainers find no workers here
 
 
 class Process:
@@ -94,11 +97,15 @@ class Process:
         self._sweep_now = asyncio.Event()
         self._wakeups = Wakeups(reach, self._cluster.rollouts)
         self._probes = Probes(metrics, self._ready)
+        asked = options.discovery
+        self._discovery = DiscoveryDoor(asked, client.namespace, self._workers) if asked else None
 
     async def run(self) -> None:
         cluster = self._cluster
         port = await self._probes.start(self._options.http_host, self._options.http_port)
         log.info("probes and metrics on %s:%d", self._options.http_host, port)
+        if self._discovery is not None:
+            log.info("workers for trainers on port %d", await self._discovery.start())
         parts = [
             _task("pods", cluster.pods.run()),
             _task("strays", cluster.strays.run()),
@@ -125,6 +132,8 @@ class Process:
             await self._cluster.access.close()
             await _cancel([*parts, asked])
             await self._probes.stop()
+            if self._discovery is not None:
+                await self._discovery.stop()
             await _cancel([wakeups])
         for task in ended - {asked}:
             task.result()  # raises what it died of
@@ -183,6 +192,9 @@ class Process:
 
     async def _end_term(self) -> None:
         await asyncio.gather(*self._ending, return_exceptions=True)
+
+    def _workers(self, namespace: str, rollout: str | None) -> list[Worker] | None:
+        return self._term.workers(namespace, rollout) if self._term is not None else None
 
     def _ready(self) -> str | None:
         return None if self._cluster.complete else "the first lists are not complete"

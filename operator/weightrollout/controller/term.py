@@ -9,6 +9,7 @@ from weightrollout.controller.loop import Planner
 from weightrollout.controller.orphans import AT_ONCE
 from weightrollout.controller.part import ORPHANS, Part
 from weightrollout.controller.queue import WorkQueue
+from weightrollout.controller.rl_workers import Worker
 from weightrollout.controller.world import Cluster
 from weightrollout.kube.configmaps import StableRecord
 from weightrollout.kube.errors import KubeError
@@ -46,6 +47,11 @@ class Term:
             self._queue.wake(key)
         for namespace in self._cluster.namespaces:
             self._queue.wake(Key(namespace, ORPHANS))
+
+    def workers(self, namespace: str, rollout: str | None) -> list[Worker]:
+        """Engines that a trainer can drive there; none where nothing of ours is."""
+        part = self._parts.get(namespace)
+        return part.workers(rollout) if part is not None else []
 
     async def end(self) -> None:
         """First no more passes, then no more actions, then the connections."""

@@ -101,6 +101,10 @@ class Lifecycle(Engine, Protocol):
         """Resumes where nothing sleeps any more. Tags that are unknown or awake wake nothing, and are no error."""
         ...
 
+    async def served_name(self, *, deadline_s: float) -> str:
+        """Of the model, as requests name it."""
+        ...
+
     async def is_sleeping(self, *, deadline_s: float) -> bool:
         """Also where it is only paused."""
         ...

@@ -29,3 +29,7 @@ class VllmLifecycle(VllmGrpc):
         request = pb.IsSleepingRequest()
         reply = await self._call("IsSleeping", request, pb.IsSleepingResponse, deadline_s)
         return reply.sleeping
+
+    async def served_name(self, *, deadline_s: float) -> str:
+        reply = await self._call("GetModelInfo", pb.GetModelInfoRequest(), pb.ModelInfo, deadline_s)
+        return reply.served_model_name or reply.model_id

@@ -15,10 +15,10 @@ from issuing import Issuer
 from localcluster.certificates import Authority, Leaf
 from weightrollout.agent.caller_flags import CallerAccess
 from weightrollout.agent.callers import Callers
-from weightrollout.agent.certificate import FilesUnusable
 from weightrollout.api.callers import CallerReason
 from weightrollout.clock import SystemClock
 from weightrollout.controller.agent_access import certificate_of
+from weightrollout.engine.server_tls import FilesUnusable
 from weightrollout.wire.agent import agent_pb2 as pb
 
 AGENTS = "agents.example"

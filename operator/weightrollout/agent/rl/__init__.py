@@ -6,6 +6,7 @@ guard       what may not happen now, and why. Pure
 lifecycle   one call at a time; reads that never wait for it
 calls       what each does to the engine
 notes       what the trainer holds, journaled: out of service before a call, back after the last
+shown       what the fleet's discovery tells of them
 door        the HTTP side: order of checks, codes, one form of errors
 
 The operator's swaps and a trainer exclude each other: whoever came first holds the engine.

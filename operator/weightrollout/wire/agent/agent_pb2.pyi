@@ -261,6 +261,7 @@ class AgentState(_message.Message):
     DEGRADED_REASON_FIELD_NUMBER: _builtins.int
     DEGRADED_MESSAGE_FIELD_NUMBER: _builtins.int
     CAPABILITIES_FIELD_NUMBER: _builtins.int
+    TRAINER_FIELD_NUMBER: _builtins.int
     agent_version: _builtins.str
     ready: _builtins.bool
     """what the readiness port answers now"""
@@ -321,6 +322,10 @@ class AgentState(_message.Message):
         an agent that does not say it: it is not asked.
         """
 
+    @_builtins.property
+    def trainer(self) -> Global___TrainerDoor:
+        """absent where the RL routes are shut"""
+
     def __init__(
         self,
         *,
@@ -346,14 +351,53 @@ class AgentState(_message.Message):
         degraded_reason: _builtins.str = ...,
         degraded_message: _builtins.str = ...,
         capabilities: _abc.Iterable[_builtins.str] | None = ...,
+        trainer: Global___TrainerDoor | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["engine", b"engine", "fence", b"fence", "last_good", b"last_good", "reservation", b"reservation", "serving", b"serving", "staging", b"staging", "told", b"told", "transaction", b"transaction"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["engine", b"engine", "fence", b"fence", "last_good", b"last_good", "reservation", b"reservation", "serving", b"serving", "staging", b"staging", "told", b"told", "trainer", b"trainer", "transaction", b"transaction"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_version", b"agent_version", "attempts", b"attempts", "capabilities", b"capabilities", "degraded_message", b"degraded_message", "degraded_reason", b"degraded_reason", "drafts_staged", b"drafts_staged", "engine", b"engine", "fence", b"fence", "incompatible_message", b"incompatible_message", "incompatible_reason", b"incompatible_reason", "last_good", b"last_good", "not_ready_message", b"not_ready_message", "not_ready_reason", b"not_ready_reason", "paused", b"paused", "poisoned", b"poisoned", "ready", b"ready", "reservation", b"reservation", "serving", b"serving", "staged", b"staged", "staging", b"staging", "told", b"told", "transaction", b"transaction"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_version", b"agent_version", "attempts", b"attempts", "capabilities", b"capabilities", "degraded_message", b"degraded_message", "degraded_reason", b"degraded_reason", "drafts_staged", b"drafts_staged", "engine", b"engine", "fence", b"fence", "incompatible_message", b"incompatible_message", "incompatible_reason", b"incompatible_reason", "last_good", b"last_good", "not_ready_message", b"not_ready_message", "not_ready_reason", b"not_ready_reason", "paused", b"paused", "poisoned", b"poisoned", "ready", b"ready", "reservation", b"reservation", "serving", b"serving", "staged", b"staged", "staging", b"staging", "told", b"told", "trainer", b"trainer", "transaction", b"transaction"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___AgentState: _TypeAlias = AgentState  # noqa: Y015
+
+@_typing.final
+class TrainerDoor(_message.Message):
+    """The RL routes as a trainer finds them."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PORT_FIELD_NUMBER: _builtins.int
+    TLS_FIELD_NUMBER: _builtins.int
+    ROUTES_FIELD_NUMBER: _builtins.int
+    WORLD_SIZE_FIELD_NUMBER: _builtins.int
+    MODEL_FIELD_NUMBER: _builtins.int
+    port: _builtins.int
+    tls: _builtins.bool
+    world_size: _builtins.int
+    """ranks of this engine"""
+    model: _builtins.str
+    """as it is served; empty until the engine has said it"""
+    @_builtins.property
+    def routes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """"control/..." and "update/...", sorted; what the engine can do, whatever state it is in"""
+
+    def __init__(
+        self,
+        *,
+        port: _builtins.int = ...,
+        tls: _builtins.bool = ...,
+        routes: _abc.Iterable[_builtins.str] | None = ...,
+        world_size: _builtins.int = ...,
+        model: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["model", b"model", "port", b"port", "routes", b"routes", "tls", b"tls", "world_size", b"world_size"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TrainerDoor: _TypeAlias = TrainerDoor  # noqa: Y015
 
 @_typing.final
 class EngineState(_message.Message):

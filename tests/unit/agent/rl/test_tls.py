@@ -11,8 +11,8 @@ import pytest
 from localcluster.certificates import Authority, Leaf
 from weightrollout.agent.caller_flags import CallerAccess
 from weightrollout.agent.callers import https_of
-from weightrollout.agent.certificate import FilesUnusable
 from weightrollout.api.callers import AGENT_TLS_NAME
+from weightrollout.engine.server_tls import FilesUnusable
 
 HOST = "agents.example"
 
