@@ -38,6 +38,8 @@ from weightrollout.rollout.staging import (
 )
 from weightrollout.rollout.verdict import is_converged
 
+#: Pods that one pass reserves: the first ones would pause only after hundreds of calls for the others.
+MOST_RESERVED: Final = 50
 #: Gates that are reported also while work is under way; the others then count as running work.
 ALWAYS_REPORTED: Final = frozenset({HoldGate.SPEC, HoldGate.VERDICT, HoldGate.MODE, HoldGate.STEP})
 
@@ -96,11 +98,15 @@ def _measurements(situation: Situation) -> list[Action]:
 def _pod_steps(situation: Situation, *, may_start: bool) -> Iterator[Action | Refusal]:
     disruptions = disruptions_of(situation.fleet, situation.pods)
     allowed = situation.fleet.spec.strategy.max_unavailable
+    begun = 0
     budget = budget_of(situation.pods, allowed, disruptions, evicted_from(situation.fleet))
     for pod in situation.pods:
         step = next_step(pod, situation, budget, may_start=may_start)
         if step is None:
             continue
+        begun += isinstance(step, Reserve)
+        if isinstance(step, Reserve) and begun > MOST_RESERVED:
+            continue  # the next pass, which the answers of these wake
         if isinstance(step, Reserve | RestartEngine) and not pod.out:
             budget = budget.with_taken(pod.name)
         yield step

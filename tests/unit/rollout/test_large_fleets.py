@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 
 from planning.large import SITUATIONS
-from weightrollout.rollout.actions import RecordRevision
+from planning.worlds import world_of
+from weightrollout.api.spec import Strategy
+from weightrollout.api.status import Phase
+from weightrollout.rollout.actions import RecordRevision, Reserve
+from weightrollout.rollout.decide import MOST_RESERVED
 from weightrollout.rollout.fleet import Fleet
 from weightrollout.rollout.plan import plan
 
@@ -45,6 +49,23 @@ def test_failures_that_stay_do_not_take_turns_in_the_list() -> None:
     later = replace(seen, now=fleet.now + 5, wall="2026-11-29T10:00:05Z")
     assert len(first.status.failures) == 10
     assert plan(later).status.failures == first.status.failures
+
+
+def test_first_pods_of_many_do_not_pause_behind_calls_for_all_others() -> None:
+    fleet = SITUATIONS["all begin"](1000)
+    first = plan(fleet)
+    reserved = [each for each in first.actions if isinstance(each, Reserve)]
+    assert len(reserved) == MOST_RESERVED
+
+
+def test_all_pods_of_a_large_fleet_get_their_turn() -> None:
+    strategy = Strategy(max_unavailable="100%")
+    world = world_of("b", 3 * MOST_RESERVED, on="a", strategy=strategy)
+    planned = world.one_pass()
+    while planned.status.phase is not Phase.COMPLETE:
+        assert world.advance(), "it stands still"
+        planned = world.one_pass()
+    assert planned.status.pods.updated == 3 * MOST_RESERVED
 
 
 def with_spec(fleet: Fleet, **fields: Any) -> Fleet:
