@@ -272,7 +272,7 @@ MUTANTS: Final = (
         9,
         "what an abort of stable goes back to stays in the history",
         "rollout/prune.py",
-        "    for revision in (goal.desired, goal.queued, goal.target, goal.stable, previous):",
+        "    for revision in (goal.desired, goal.queued, goal.target, goal.stable, *ways_back):",
         "    for revision in (goal.desired, goal.queued, goal.target, goal.stable):",
         (f"{_HISTORY}[keeps_nothing_but_the_way_back-0]",),
     ),

@@ -1,7 +1,7 @@
 """Which revisions the history may forget: all but the newest few that nobody uses.
 
-What is in use is kept and does not count, as in a StatefulSet's history; so is what an abort of stable
-goes back to. Silent agents cannot say what they serve: for them the pod's own marks speak, which were
+What is in use is kept and does not count, as in a StatefulSet's history; so is what an abort of stable, or of the
+target once it is stable, goes back to. Silent agents cannot say what they serve: for them the pod's own marks speak, which were
 written when it was put in.
 """
 
@@ -11,6 +11,7 @@ from typing import Final
 from weightrollout.rollout.actions import PruneRevision
 from weightrollout.rollout.adopt import HISTORY
 from weightrollout.rollout.fleet import AgentView, Doing, Fleet, PodView, Ref
+from weightrollout.rollout.revisions import highest
 from weightrollout.rollout.situation import Situation
 from weightrollout.rollout.target import before
 
@@ -36,7 +37,8 @@ def prunable(situation: Situation) -> tuple[PruneRevision, ...]:
         key=lambda each: each.number,
     )
     limit = fleet.spec.revision_history_limit
-    excess = idle[: max(0, len(idle) - limit)]
+    newest = highest(fleet.revisions)  # the next one is counted on from it
+    excess = [each for each in idle[: max(0, len(idle) - limit)] if each.number != newest]
     return tuple(
         PruneRevision(
             each.ref.revision,
@@ -63,8 +65,8 @@ def _in_use(situation: Situation) -> tuple[set[str], set[str]]:
 
 def _refs(situation: Situation) -> Iterator[Ref | None]:
     goal, fleet = situation.goal, situation.fleet
-    previous = before(goal.stable, fleet.revisions)
-    for revision in (goal.desired, goal.queued, goal.target, goal.stable, previous):
+    ways_back = (before(each, fleet.revisions) for each in (goal.stable, goal.target))
+    for revision in (goal.desired, goal.queued, goal.target, goal.stable, *ways_back):
         yield revision.ref if revision is not None else None
     yield fleet.published
     for pod in fleet.pods:

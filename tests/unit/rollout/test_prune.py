@@ -137,7 +137,7 @@ def limited(fleet: Fleet, limit: int) -> Fleet:
 def test_as_many_are_left_as_the_spec_says_beside_those_in_use(limit: int) -> None:
     fleet = fleet_with_a_long_history()
     left = after_pruning(limited(fleet, limit)).revisions
-    newest = fleet.revisions[len(fleet.revisions) - limit :]
+    newest = fleet.revisions[len(fleet.revisions) - max(limit, 1) :]  # its number is never lost
     assert left == (fleet.revisions[0], *newest)
 
 
@@ -156,6 +156,16 @@ def adopted(fleet: Fleet) -> list[int]:
 
 def without_owners(fleet: Fleet) -> Fleet:
     return replace(fleet, revisions=tuple(replace(each, owned=False) for each in fleet.revisions))
+
+
+def test_history_of_nothing_keeps_its_newest_number() -> None:
+    """Else the next revision would have the number of one that was told of already."""
+    fleet = fleet_with_a_long_history()
+    short = replace(fleet, spec=fleet.spec.model_copy(update={"revision_history_limit": 0}))
+    newest = max(each.number for each in short.revisions)
+    some_left = replace(short, revisions=(short.revisions[0], short.revisions[-1]))
+    assert newest not in pruned(short)
+    assert pruned(some_left) == []
 
 
 def test_history_that_was_left_behind_is_taken_over_in_small_batches_before_it_is_pruned() -> None:

@@ -52,7 +52,7 @@ async def test_bad_request_is_answered_with_its_reason_and_touches_nothing(
             assert reply.length, "some clients read only what says how long it is"
             assert (await pod.readyz())[0] == 200, path
         after = await pod.engine.state()
-        questions = {"GetServerInfo", "IsPaused", "GetWeightVersion", "health"}
+        questions = {"GetServerInfo", "GetModelInfo", "IsPaused", "GetWeightVersion", "health"}
         assert set(after["calls"]) <= questions
         assert {**after, "calls": 0} == {**before, "calls": 0}
 
