@@ -5,7 +5,6 @@ GET /NAMESPACE/v1/rl/workers                of a namespace
 GET /NAMESPACE/NAME/v1/rl/workers           of one WeightRollout
 """
 
-import hmac
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,11 +14,10 @@ from typing import Final
 from aiohttp import web
 
 from weightrollout.controller.rl_workers import Worker, listing
+from weightrollout.engine import bearer
 from weightrollout.engine.server_tls import RotatingContext, ServerFiles
 
 PATH: Final = "/v1/rl/workers"
-BEARER: Final = "bearer "
-SHORTEST_TOKEN: Final = 16
 
 #: Of a namespace, and of one fleet there or of all. None: this replica does not lead, and knows no agent.
 Lister = Callable[[str, str | None], list[Worker] | None]
@@ -78,16 +76,11 @@ class DiscoveryDoor:
         return web.json_response(listing(namespace, found))
 
     def _why_not(self, said: str) -> str:
-        """The token is read each time, so that it may rotate."""
         try:
-            token = self._options.token.read_bytes().strip()
-        except OSError as error:
-            return f"{self._options.token}: {error.strerror or error}"
-        if len(token) < SHORTEST_TOKEN:
-            return f"{self._options.token} has less than {SHORTEST_TOKEN} bytes"
-        given = said[len(BEARER) :].strip() if said.lower().startswith(BEARER) else ""
-        if hmac.compare_digest(given.encode(), token):
-            return ""
+            if bearer.brings(said, self._options.token):
+                return ""
+        except bearer.NoToken as none:
+            return str(none)
         return "give the token of the discovery: Authorization: Bearer"
 
 

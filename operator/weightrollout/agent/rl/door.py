@@ -4,7 +4,6 @@ Errors are one object with a real 4xx or 5xx: `{"status": "error", "error": CODE
 that may pass is never 404, and what a guard says is never 5xx, because clients repeat those.
 """
 
-import hmac
 import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -17,13 +16,12 @@ from weightrollout.agent.rl.failed import Failed
 from weightrollout.agent.rl.lifecycle import RlLifecycle
 from weightrollout.agent.rl.routes import ROUTES, Call, Route, able
 from weightrollout.agent.rl.wishes import Invalid, body_of, from_query, wish_of
+from weightrollout.engine import bearer
 
 #: As the engine itself takes: handles of big models are many.
 MAX_BODY: Final = 32 * 1024 * 1024
 #: vLLM's own names take these in the query.
 QUERIES: Final = (Call.PAUSE, Call.SLEEP, Call.WAKE_UP)
-BEARER: Final = "bearer "
-SHORTEST_TOKEN: Final = 16
 
 log = logging.getLogger(__name__)
 
@@ -99,18 +97,14 @@ class RlDoor:
             return _error(500, "internal", repr(error))
 
     def _let_in(self, request: web.Request) -> None:
-        """Raises Failed. The token is read each time, so that it may rotate."""
+        """Raises Failed."""
         try:
-            token = self._token.read_bytes().strip()
-        except OSError as error:
-            raise Failed(503, "no_token", f"{self._token}: {error.strerror or error}") from error
-        if len(token) < SHORTEST_TOKEN:
-            raise Failed(503, "no_token", f"{self._token} has less than {SHORTEST_TOKEN} bytes")
-        said = request.headers.get("Authorization", "")
-        given = said[len(BEARER) :].strip() if said.lower().startswith(BEARER) else ""
-        if not hmac.compare_digest(given.encode(), token):
-            log.warning("a call of %s from %s was refused", request.path, request.remote)
-            raise Failed(401, "unauthorized", "give the trainer's token: Authorization: Bearer")
+            if bearer.brings(request.headers.get("Authorization", ""), self._token):
+                return
+        except bearer.NoToken as none:
+            raise Failed(503, "no_token", str(none)) from none
+        log.warning("a call of %s from %s was refused", request.path, request.remote)
+        raise Failed(401, "unauthorized", "give the trainer's token: Authorization: Bearer")
 
 
 def _error(status: int, code: str, message: str) -> web.Response:
