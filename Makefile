@@ -113,7 +113,7 @@ chaos: $(READY) ## kill operator, agents and engines everywhere, under traffic
 	$(PYTEST) tests/chaos
 
 walk: $(READY) ## the planner with 5,000 random fleets in random trouble, new ones each time (WEIGHTROLLOUT_WALK=1000 for fewer)
-	WEIGHTROLLOUT_WALK=$${WEIGHTROLLOUT_WALK:-5000} $(PYTEST) --timeout 3600 tests/property/test_planner.py -k no_invariant
+	WEIGHTROLLOUT_WALK=$${WEIGHTROLLOUT_WALK:-5000} $(PYTEST) --timeout 3600 tests/property/test_planner.py -k 'no_invariant or no_disruption'
 
 mutants: $(READY) ## remove each guard on purpose, in a copy, and print the test that sees it (some minutes)
 	@PYTHONPATH=tests $(PY) -m mutants

@@ -312,37 +312,31 @@ def walk(seed: int, kind: type[Chaos] = Chaos, *, busy: bool = False) -> None:
     raise AssertionError(f"it never ended: {planned.status.model_dump_json(indent=1)}")
 
 
+def walks(usual: int) -> settings:
+    return settings(
+        max_examples=int(WALK or usual),
+        derandomize=not WALK,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+
+
 @pytest.mark.slow
-@settings(
-    max_examples=int(WALK or 150),
-    derandomize=not WALK,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+@walks(150)
 @given(st.integers(0, 2**32))
 def test_no_invariant_breaks_and_trouble_that_ends_ends_in_complete(seed: int) -> None:
     walk(seed)
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=int(WALK or 75),
-    derandomize=not WALK,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+@walks(75)
 @given(st.integers(0, 2**32))
 def test_no_invariant_breaks_where_requests_run_on(seed: int) -> None:
     walk(seed, busy=True)
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=int(WALK or 75),
-    derandomize=not WALK,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+@walks(75)
 @given(st.integers(0, 2**32))
 def test_no_disruption_budget_is_overdrawn_and_one_that_allows_one_pod_is_enough(seed: int) -> None:
     walk(seed, GuardedChaos)

@@ -20,7 +20,6 @@ from weightrollout.swap.hold import Hold
 WEIGHTS: Final = "weights"
 #: Their engine call may take minutes; the engine's mutex would let nothing else through.
 UPDATING: Final = (Call.START, Call.START_DRAFT, Call.UPDATE, Call.FINISH)
-STARTS: Final = (Call.START, Call.START_DRAFT)
 
 
 class Guard(StrEnum):
