@@ -1,7 +1,6 @@
 """No call makes an agent fail: each is answered or refused by name, and nothing strange is written."""
 
 import json
-import logging
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,5 @@ pytestmark = pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(call_lists())
 def test_every_call_is_answered_or_refused_by_name(calls: list[dict[str, Any]]) -> None:
-    logging.getLogger("weightrollout").setLevel(logging.CRITICAL)
     with tempfile.TemporaryDirectory() as folder:
         assert rpc.judge(json.dumps([seeds.HELLO, *calls]).encode(), Path(folder))

@@ -5,7 +5,6 @@ readiness rules and planner (`tests/modelled`). Over 10,000 stories; each one is
 failure is shrunk to the fewest that break it and printed as a log.
 """
 
-import logging
 from collections.abc import Iterable, Iterator
 from random import Random
 
@@ -32,14 +31,6 @@ SETTINGS = {
 }
 RANDOM_STORIES = 1500
 FLEETS = 100
-
-
-@pytest.fixture(autouse=True)
-def quiet() -> Iterator[None]:
-    """Thousands of swaps fail here on purpose: their log would hide the story of the one that matters."""
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
 
 
 def all_well(stories: Iterable[Played]) -> int:

@@ -1,8 +1,6 @@
 """Nothing that lies in a volume makes the agent fall: cut at every byte, or any JSON at all."""
 
-import logging
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,15 +17,6 @@ VOLUME = ("journal", "report", "prepared", "receipt", "index", "exit-request", "
 SOUND = frozenset({"Understood", "Fits", "Prepared", "Proven", "Image", "Weights"})
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True, scope="module")
-def quiet() -> Iterator[None]:
-    logger = logging.getLogger("weightrollout")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL)
-    yield
-    logger.setLevel(before)
 
 
 def judged(judge: Judge, data: bytes) -> str:
