@@ -7,6 +7,9 @@ BIN := $(CURDIR)/$(VENV)/bin
 export PATH := $(BIN):$(PATH)
 READY := $(VENV)/.ready
 PYTEST := $(PY) -m pytest
+# Lanes side by side, a whole file in one of them; each has a control plane of its own. LANES=0 for one, with output as it comes.
+LANES ?= 2
+LANED = $(PYTEST) --numprocesses $(LANES) --dist loadfile
 # A Python of the same version that has torch: named, or the one with a real vLLM (built once, 6 GB).
 TORCH = torch=$${WEIGHTROLLOUT_TORCH:-$$(PYTHONPATH=tests $(PY) -m realvllm)} && test -n "$$torch"
 
@@ -46,7 +49,7 @@ generate: $(READY) ## stubs, CRD (the chart's copy too), reference of API, CLI a
 test: check test-unit test-contract test-sources test-cluster test-chart test-faults chaos ## check and every tier that this machine can run (not: real vLLM)
 
 test-unit: $(READY) ## unit, property and story tests: anywhere, some minutes
-	$(PYTEST) -m 'not faults' tests/unit tests/property
+	$(LANED) -m 'not faults' tests/unit tests/property
 
 # Without the frontend's binary its tests skip with the reason; WEIGHTROLLOUT_REQUIRE_ALL_TIERS=1 makes that a failure.
 test-contract: $(READY) ## one suite of engine behaviour: the simulator, and vLLM's real frontend
@@ -64,18 +67,18 @@ test-families: vllm ## a real vLLM of every model family is swapped and compared
 # Without a control plane the tests say so and skip; WEIGHTROLLOUT_REQUIRE_ALL_TIERS=1 makes that a failure.
 test-cluster: $(READY) ## a real API server, agents and engines as processes of a virtual node
 	@test -n "$$WEIGHTROLLOUT_KUBECONFIG" || $(MAKE) --no-print-directory cluster || true
-	$(PYTEST) -m 'not faults' tests/cluster
+	$(LANED) -m 'not faults' tests/cluster
 
 # Without helm they say so and skip; WEIGHTROLLOUT_REQUIRE_ALL_TIERS=1 makes that a failure.
 test-chart: $(READY) ## the Helm chart: rendered by the real helm, and taken by a real API server
 	@$(MAKE) --no-print-directory helm || true
 	@test -n "$$WEIGHTROLLOUT_KUBECONFIG" || $(MAKE) --no-print-directory cluster || true
-	$(PYTEST) tests/chart
+	$(LANED) tests/chart
 
 # Without the S3 server they say so and skip; WEIGHTROLLOUT_REQUIRE_ALL_TIERS=1 makes that a failure.
 test-sources: $(READY) ## weights from a real S3 server, from HTTPS and from a hub, and all that can go wrong there
 	@PYTHONPATH=tests $(PY) -m objectstore > /dev/null || true
-	$(PYTEST) tests/sources
+	$(LANED) tests/sources
 
 # Apart from `make test`: it fetches packages of Debian where no haproxy is installed (or name one in WEIGHTROLLOUT_HAPROXY).
 test-proxy: $(READY) ## the real HAProxy in front of an engine on loopback, with the example's configuration
@@ -91,7 +94,7 @@ test-gpu: ## the same core on this machine's GPU; says so where there is none (P
 # Apart from the other two, so that these stay quick: each of them takes a minute or a restart of something.
 test-faults: $(READY) ## engines, disks, API servers and leaders that fail; no operator; load
 	@test -n "$$WEIGHTROLLOUT_KUBECONFIG" || $(MAKE) --no-print-directory cluster || true
-	$(PYTEST) -m faults tests/unit tests/cluster
+	$(LANED) -m faults tests/unit tests/cluster
 
 # Not part of `make test` yet. Without root it says so and skips; WEIGHTROLLOUT_REQUIRE_ALL_TIERS=1 makes that a failure.
 test-node: $(READY) ## a real kubelet, our images, our chart (root; Debian packages are installed where they are missing)

@@ -27,6 +27,12 @@ def processes_of(pid: int) -> str:
     raise LookupError(f"process {pid} belongs to no node")
 
 
+async def mark_of(node: VirtualNode, namespace: str) -> str:
+    """Of the node that runs container c of pod p; it has it from the moment on when its own program has begun."""
+    pid = node.pid(namespace, "p", "c")
+    return await eventually(lambda: processes_of(pid), 5, "the program has begun")
+
+
 async def test_terminated_pod_leaves_no_process_not_even_one_that_fled(
     node: VirtualNode, pods: Pods
 ) -> None:
@@ -35,7 +41,7 @@ async def test_terminated_pod_leaves_no_process_not_even_one_that_fled(
     await pods.ready("p")
     up = node.volume(pods.namespace, "p", "shared") / "up"
     await eventually(up.exists, 5, "the children were started")
-    mark = processes_of(node.pid(pods.namespace, "p", "c"))
+    mark = await mark_of(node, pods.namespace)
     assert len(marked(mark)) == 3
 
     await pods.delete("p")
@@ -84,7 +90,7 @@ async def test_force_deleted_pod_is_killed_at_once(node: VirtualNode, pods: Pods
     deaf = shell("c", "trap '' TERM; while :; do sleep 0.1; done")
     await pods.create(pod("p", node.selector, deaf, terminationGracePeriodSeconds=60))
     await pods.ready("p")
-    mark = processes_of(node.pid(pods.namespace, "p", "c"))
+    mark = await mark_of(node, pods.namespace)
 
     await pods.delete("p", 0)
 

@@ -1,6 +1,5 @@
 """The discovery of a real fleet: a trainer that finds its workers there drives all of them, and no stranger finds any."""
 
-import socket
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from fleet.manifests import FleetSpec, weight_rollout
 from fleet.operator_process import OperatorProcess, OperatorRun
 from fleet.world import World
+from localcluster.cluster import free_ports
 from localcluster.virtual_node import VirtualNode
 from localcluster.waiting import eventually
 from toytrainer import TOKEN, Trainer, fabric
@@ -42,7 +42,12 @@ class Discovery:
 
     async def ready(self, path: str, count: int) -> list[dict[str, Any]]:
         async def all_there() -> list[dict[str, Any]]:
-            found = await self.workers(path)
+            try:
+                found = await self.workers(path)
+            except (
+                aiohttp.ClientConnectionError
+            ) as not_yet:  # pods may be Ready before the operator listens
+                raise AssertionError from not_yet
             good = [each for each in found if "error" not in each]
             return good if len(good) == count else []
 
@@ -59,8 +64,7 @@ def token(world: World) -> Path:
 
 @pytest.fixture(scope="module")
 async def discovery(world: World, token: Path) -> AsyncIterator[Discovery]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    (port,) = free_ports(1)
     flags = (f"--discovery-token-file={token}", f"--discovery-bind=127.0.0.1:{port}")
     process: OperatorProcess = await world.operator(how=OperatorRun(flags=flags))
     yield Discovery(f"http://127.0.0.1:{port}")
