@@ -93,6 +93,8 @@ async def test_spec_that_never_stands_still_ends_on_the_newest_without_a_storm_o
     async def one_of_many(number: int) -> None:
         try:
             await edit(number)
+        except TimeoutError:
+            pass  # two lanes on two cores: an edit may queue for longer than its writer waits
         except ApiError as late:
             if late.status != TOO_LATE:
                 raise
