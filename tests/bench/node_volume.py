@@ -8,7 +8,6 @@ import json
 import os
 import platform
 import shutil
-import sys
 import tempfile
 import threading
 import time
@@ -166,4 +165,4 @@ def rendered(figures: Mapping[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

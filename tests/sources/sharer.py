@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from reports import report_of
-from sources.reading import QUICK
 from weightrollout.weights import filling
 from weightrollout.weights.build import StageCount
 from weightrollout.weights.errors import WeightsError
 from weightrollout.weights.node_notices import Notice, Waiting
 from weightrollout.weights.node_volume import NodeVolume
 from weightrollout.weights.sharing import Sharing
+from weightrollout.weights.sources.retry import PATIENCE
 from weightrollout.weights.staging import Store
 
 #: Where a pod may be struck -> what is called there, and whether before or after the call.
@@ -75,7 +75,7 @@ def stage(order: Order, *, cancelled: Callable[[], bool] = lambda: False) -> Out
         waiting = Waiting(stalled_s=order.stalled_s, tick_s=0.01)
         volume = NodeVolume(Path(order.volume), waiting, keep_free_percent=order.keep_free_percent)
         sharing = Sharing(volume, tell)
-    store = Store(Path(order.root), threads=2, patience=QUICK, sharing=sharing)
+    store = Store(Path(order.root), threads=2, patience=PATIENCE, sharing=sharing)
     reports = [report_of(Path(order.model))]
     _wait_for(order)
     found.begun = time.monotonic()

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -23,6 +24,7 @@ from reports import report_of
 from sources.sharer import PLACES, Order, outcome, stage, started
 from stagings import block_bytes, source_bytes
 from weightrollout.weights import digest, filelock, node_volume
+from weightrollout.weights.node_notices import Notice
 from weightrollout.weights.node_volume import NodeVolume
 from weightrollout.weights.staging import Store
 from weightrollout.wire.agent import agent_pb2 as pb
@@ -238,9 +240,14 @@ def test_pod_that_is_killed_while_it_reads_leaves_the_source_to_the_next(
     assert list((node.volume / "filling").iterdir()) == []
 
 
+def _is_stopped(process: "subprocess.Popen[str]") -> bool:
+    about = Path(f"/proc/{process.pid}/stat").read_text()
+    return about.rpartition(")")[2].split()[0] == "T"
+
+
 async def test_pods_that_wait_for_one_that_is_killed_go_on_by_themselves(node: Node) -> None:
     frozen = node.start(node.order(strike="the first bytes are written", signal=signal.SIGSTOP))
-    await eventually(lambda: any((node.volume / "filling").glob("*-*/*")), 60, "it reads")
+    await eventually(lambda: _is_stopped(frozen), 60, "it reads, and is frozen")
     order = node.order()
     with ThreadPoolExecutor(1) as pool:
         waits = pool.submit(stage, order)
@@ -252,7 +259,7 @@ async def test_pods_that_wait_for_one_that_is_killed_go_on_by_themselves(node: N
 
 async def test_frozen_reader_holds_nobody_up_for_longer_than_the_deadline(node: Node) -> None:
     frozen = node.start(node.order(strike="the first bytes are written", signal=signal.SIGSTOP))
-    await eventually(lambda: any((node.volume / "filling").glob("*-*/*")), 60, "it reads")
+    await eventually(lambda: _is_stopped(frozen), 60, "it reads, and is frozen")
     order = node.order(stalled_s=0.3)
     found = stage(order)
     assert found.digest == node.digest
@@ -353,7 +360,7 @@ def test_room_is_made_by_what_nobody_reads_and_never_by_what_is_read(
         volume = NodeVolume(at)
         entry = volume.take(node.digest)
         assert entry is not None
-        with pytest.raises(node_volume.Notice, match="NodeVolumeFull"), volume.part("x", 4 * MIB):
+        with pytest.raises(Notice, match="NodeVolumeFull"), volume.part("x", 4 * MIB):
             pass
         entry.close()
         with volume.part("x", 4 * MIB):
@@ -411,8 +418,8 @@ async def test_agents_of_a_node_serve_what_one_of_them_has_read(node: Node, tmp_
             assert (said[-1].digest, said[-1].reason) == (wanted, "")
             counted = await pod.metrics()
             assert f"weightrollout_agent_node_volume_bytes_total {float(taken)}" in counted
-            read = float(counted.split("weightrollout_agent_staged_bytes_total ")[1].split()[0])
-            assert (read > files) is source
+            (read,) = re.findall(r"^weightrollout_agent_staged_bytes_total (\S+)", counted, re.M)
+            assert (float(read) > files) is source
             pod.digests["b"] = wanted
             await pod.bring("b", "txn-1")
             assert await pod.answers_with("b")
