@@ -174,6 +174,9 @@ bench-swap: $(READY) vllm ## pauses of a real vLLM beside its own update and mem
 bench-transfer: $(READY) ## the copies of a pause beside memcpy and torch, into docs/benchmarks.md (a quiet machine)
 	@$(TORCH) && PYTHONPATH=operator:tests "$$torch" -m bench.transfer
 
+bench-node-volume: $(READY) ## eight pods of a node that stage from S3, with and without a node volume, into docs/benchmarks.md (a quiet machine, 3 minutes)
+	@PYTHONPATH=operator:tests $(PY) -m bench.node_volume
+
 # Another size: BENCH_SCALE_PODS=40 for a look in a minute, 1000 for the design's figure.
 bench-scale: $(READY) cluster ## an operator with 300 pods: writes, CPU, memory, passes, into docs/benchmarks.md (a quiet machine, 4 minutes)
 	@PYTHONPATH=operator:tests $(PY) -m bench.scale

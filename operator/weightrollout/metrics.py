@@ -180,6 +180,19 @@ AGENT_SWAPS: Final = Row(
 AGENT_STAGED_BYTES: Final = Row(
     "agent_staged_bytes_total", Door.AGENT, Kind.COUNTER, "Bytes read from the weights' source."
 )
+AGENT_NODE_BYTES: Final = Row(
+    "agent_node_volume_bytes_total",
+    Door.AGENT,
+    Kind.COUNTER,
+    "Bytes taken from the node's volume, which a pod of this node has read from the source.",
+)
+AGENT_NODE_NOTICES: Final = Row(
+    "agent_node_volume_notices_total",
+    Door.AGENT,
+    Kind.COUNTER,
+    "Times that the node's volume was of no use, or held other bytes than it should.",
+    ("reason",),
+)
 AGENT_STAGING_SECONDS: Final = Row(
     "agent_staging_seconds",
     Door.AGENT,
@@ -193,6 +206,7 @@ TABLE: Final = (
     PODS, STAGED_BYTES, SWAP_PAUSE, SWAPS, ACTIONS, PASSES, PASS_ERRORS, QUEUE_DEPTH, LOOP_LAG, LEADER,
     API_REQUESTS, STATUS_WRITES, WATCH_STARTS, EVENTS_DROPPED,
     ENGINE_INFO, AGENT_INFO, AGENT_READY, AGENT_ALONE, AGENT_ALONE_STEPS, AGENT_PHASE_SECONDS, AGENT_PAUSE, AGENT_SWAPS, AGENT_STAGED_BYTES, AGENT_STAGING_SECONDS,
+    AGENT_NODE_BYTES, AGENT_NODE_NOTICES,
 )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ from weightrollout.agent.rl.door import RlDoor
 from weightrollout.agent.rl.shown import Shown
 from weightrollout.agent.service import AgentService, Desk
 from weightrollout.agent.settings import BadFlag, Settings, check, parse, split
-from weightrollout.agent.stage import Stager
+from weightrollout.agent.stage import Stager, sharing
 from weightrollout.agent.state import Bell, Board
 from weightrollout.agent.swaps import Parts, Swaps
 from weightrollout.api.names import INSTALL_PLUGIN
@@ -108,7 +108,8 @@ def _build(settings: Settings, engine: VllmLifecycle, stack: AsyncExitStack) -> 
     clock, metrics = SystemClock(), Metrics(Door.AGENT)
     board = Board(Bell(), stable=stable.read(settings.stable))
     journal = Journal.open(settings.staging)
-    store = Store(settings.staging)
+    shared = sharing(settings.node_volume, settings.node_volume_keep_free, metrics)
+    store = Store(settings.staging, sharing=shared)
     tls = settings.engine.tls
     inference = VllmHttp(settings.engine_http, tls, settings.engine.api_key)
     stack.push_async_callback(inference.close)

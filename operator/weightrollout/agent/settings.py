@@ -15,6 +15,7 @@ from weightrollout.agent.rl_flags import RlAccess
 from weightrollout.api.addresses import is_loopback, with_brackets
 from weightrollout.api.names import DEFAULT_GRPC_PORT, DEFAULT_HTTP_PORT, INSTALL_PLUGIN
 from weightrollout.swap.patience import Patience
+from weightrollout.weights.node_volume import KEEP_FREE_PERCENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,8 @@ class Settings:
     staging: Path
     handover: Path
     stable: Path | None
+    node_volume: Path | None
+    node_volume_keep_free: int
     control_service: str
     alone_after_seconds: float
     pod: PodAddress = field(default_factory=PodAddress)
@@ -59,6 +62,19 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
         "--handover", type=Path, required=True, help="volume shared with the engine"
     )
     parser.add_argument("--stable", type=Path, help="folder of the fleet's ConfigMap")
+    parser.add_argument(
+        "--node-volume",
+        type=Path,
+        metavar="DIR",
+        help="folder of this fleet in a volume that the pods of a node share: sources are read once",
+    )
+    parser.add_argument(
+        "--node-volume-keep-free",
+        type=int,
+        default=KEEP_FREE_PERCENT,
+        metavar="PERCENT",
+        help="of its file system, which is left to others (default %(default)s)",
+    )
     parser.add_argument("--control-service", default="vllm.Control", help="gRPC service name")
     parser.add_argument(
         "--alone-after-seconds",
@@ -96,6 +112,11 @@ def check(settings: Settings) -> None:
     for flag, folder in (("--staging", settings.staging), ("--handover", settings.handover)):
         if not folder.is_dir():
             raise BadFlag(f"{flag} {folder}: no such folder; mount the volume there")
+    shared = settings.node_volume
+    if shared is not None and not shared.parent.is_dir():
+        raise BadFlag(f"--node-volume {shared}: no folder {shared.parent}; mount the volume there")
+    if not 0 <= settings.node_volume_keep_free < 100:
+        raise BadFlag(f"--node-volume-keep-free {settings.node_volume_keep_free}: must be 0 to 99")
     if why := engine_flags.refusal(settings.engine, settings.engine_http):
         raise BadFlag(why)
     if why := exposure_flags.refusal(settings.pod):

@@ -5,6 +5,7 @@ import logging
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from weightrollout.agent.engine_watch import EngineSight
@@ -12,9 +13,18 @@ from weightrollout.agent.state import Board, Staging
 from weightrollout.api.spec import Draft, Metadata
 from weightrollout.api.swap import FailureClass
 from weightrollout.clock import Clock
-from weightrollout.metrics import AGENT_STAGED_BYTES, AGENT_STAGING_SECONDS, Metrics
+from weightrollout.metrics import (
+    AGENT_NODE_BYTES,
+    AGENT_NODE_NOTICES,
+    AGENT_STAGED_BYTES,
+    AGENT_STAGING_SECONDS,
+    Metrics,
+)
 from weightrollout.swap.records import Content
 from weightrollout.weights.errors import WeightsError
+from weightrollout.weights.node_notices import Notice
+from weightrollout.weights.node_volume import NodeVolume
+from weightrollout.weights.sharing import Sharing
 from weightrollout.weights.staging import StageCount, Store
 
 #: Progress that goes to the wire; the store counts about as often.
@@ -93,7 +103,7 @@ class Stager:
             self._fail(job, FailureClass.ENVIRONMENT, "StagingCrashed", repr(error))
         else:
             self._metrics.histogram(AGENT_STAGING_SECONDS).observe(self._clock.monotonic() - begun)
-            job.progress = replace(job.progress, digest=index, done=True)
+            job.progress = replace(job.progress, digest=index, done=True, message="")
             await self.know(sight)
         self._end(job)
 
@@ -123,8 +133,15 @@ class Stager:
         if job is not self._job or job.progress.done:
             return
         read = max(0, count.bytes - job.progress.bytes)
-        self._metrics.counter(AGENT_STAGED_BYTES).inc(read)
-        job.progress = replace(job.progress, bytes=count.bytes, total=count.total)
+        shared = min(read, max(0, count.shared - job.shared))
+        self._metrics.counter(AGENT_STAGED_BYTES).inc(read - shared)
+        self._metrics.counter(AGENT_NODE_BYTES).inc(shared)
+        job.shared = count.shared
+        if count.note and not job.progress.message:
+            log.info("staging %s %s", job.progress.uri, count.note)
+        job.progress = replace(
+            job.progress, bytes=count.bytes, total=count.total, message=count.note
+        )
         now = self._clock.monotonic()
         if now - job.told_at >= PROGRESS_S:
             job.told_at = now
@@ -144,6 +161,18 @@ class Stager:
         self._board.bell.ring()
 
 
+def sharing(folder: Path | None, keep_free_percent: int, metrics: Metrics) -> Sharing | None:
+    """Of the node's volume; None: there is none."""
+
+    def tell(notice: Notice) -> None:
+        log.warning("node volume: %s", notice)
+        metrics.counter(AGENT_NODE_NOTICES).labels(notice.why).inc()
+
+    if folder is None:
+        return None
+    return Sharing(NodeVolume(folder, keep_free_percent=keep_free_percent), tell)
+
+
 def _wish(want: Content) -> tuple[str, str, Metadata, Draft | None]:
     """What makes two stagings the same."""
     return want.uri, want.digest, want.metadata, want.draft
@@ -159,4 +188,5 @@ class _Job:
         self.instance = instance
         self.cancelled = threading.Event()
         self.progress = Staging(uri=want.uri, digest=want.digest)
+        self.shared = 0  # bytes from the node's volume
         self.told_at = float("-inf")

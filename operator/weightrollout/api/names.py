@@ -51,12 +51,15 @@ VOLUME_STABLE: Final = "weightrollout-stable"
 VOLUME_PLUGIN: Final = "weightrollout-plugin"
 #: By which the agent reads the cluster's public keys: its own token, and whom to trust as the API server.
 VOLUME_CLUSTER: Final = "weightrollout-cluster"
+#: That the pods of a node share, where one is offered: of the agent alone.
+VOLUME_NODE: Final = "weightrollout-node"
 #: Where they are mounted, in the agent and in the engine.
 MOUNT_STAGING: Final = "/weightrollout/staging"
 MOUNT_HANDOVER: Final = "/weightrollout/handover"
 MOUNT_STABLE: Final = "/weightrollout/stable"
 MOUNT_PLUGIN: Final = "/weightrollout/plugin"
 MOUNT_CLUSTER: Final = "/weightrollout/cluster"
+MOUNT_NODE: Final = "/weightrollout/node"
 CLUSTER_TOKEN: Final = "token"
 CLUSTER_CA: Final = "ca.crt"
 

@@ -6,7 +6,7 @@ space, and what only the bytes can tell at the end of the one pass over them.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -28,6 +28,8 @@ from weightrollout.weights.sources.source import Source
 class StageCount:
     bytes: int  # read and hashed so far
     total: int
+    shared: int = 0  # of `bytes`, from the node's volume; the rest is the source's
+    note: str = ""  # what is waited for, for people
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class Build:
     sums: Mapping[str, str]  # of the files without tensors
     kept: Kept  # beside each image
     waived: tuple[str, ...]  # differences to the engine's files that the policy lets pass
+    shared: bool = False  # tensors come from the node's volume
 
     @classmethod
     def of(
@@ -97,10 +100,11 @@ class Build:
         cancelled: Callable[[], bool],
     ) -> tuple[ImageIndex, ...]:
         """Write each part into its folder, for all ranks, but no index. Raises WeightsError."""
-        small = self.checkpoint.bytes - sum(file.bytes for file in self.checkpoint.manifest.files)
+        small = self.small_bytes
 
         def count(read: int) -> None:
-            progress(StageCount(small + read, self.checkpoint.bytes))
+            shared = read if self.shared else 0
+            progress(StageCount(small + read, self.checkpoint.bytes, shared))
 
         with ExitStack() as stack:
             images = [
@@ -118,6 +122,19 @@ class Build:
                 for part, image in zip(self.parts, images, strict=True)
             )
 
+    @property
+    def source(self) -> Source:
+        return self.checkpoint.source
+
+    @property
+    def small_bytes(self) -> int:
+        """Of the files without tensors."""
+        return self.checkpoint.bytes - sum(file.bytes for file in self.checkpoint.manifest.files)
+
+    def reading_from(self, shared: Source) -> "Build":
+        """The same with its tensors from the node's volume."""
+        return replace(self, checkpoint=replace(self.checkpoint, source=shared), shared=True)
+
     def _taken(self) -> dict[str, list[Copy]]:
         """File name -> what all parts take from it, in the order of its bytes."""
         found: dict[str, list[Copy]] = {}
@@ -129,10 +146,10 @@ class Build:
             taken.sort(key=lambda copy: copy.offset)
         return found
 
-    def _judge(self, seen: Mapping[str, Seen], want: str | None) -> str:
-        """The digest of what was read, if it may be used. Always the same refusal for the same bytes."""
+    def proven(self, tensors: Mapping[str, str], want: str | None) -> str:
+        """The digest of what was read, if it is what is wanted; `tensors`: file name -> sha256 hex."""
         self.checkpoint.check_unchanged()
-        sums = {**self.sums, **{name: file.sha256 for name, file in seen.items()}}
+        sums = {**self.sums, **tensors}
         self.checkpoint.check_promises(sums)
         found = digest.digest_from_sums(sums)
         if want is not None and found != want:
@@ -141,6 +158,11 @@ class Build:
                 f"{self.checkpoint.source.where} has digest {found}, {want} is wanted:"
                 " a broken copy, or another checkpoint than the one the digest was taken of",
             )
+        return found
+
+    def _judge(self, seen: Mapping[str, Seen], want: str | None) -> str:
+        """The digest, if the bytes may be used. Always the same refusal for the same bytes."""
+        found = self.proven({name: file.sha256 for name, file in seen.items()}, want)
         for name in sorted(seen):
             if (bad := seen[name].not_finite) is not None:
                 raise WeightsError(

@@ -13,7 +13,7 @@ import shutil
 import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -32,6 +32,7 @@ from weightrollout.weights.digest import ALGORITHM
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.golden import Golden
 from weightrollout.weights.image import staging_failures
+from weightrollout.weights.sharing import Sharing, Wish
 from weightrollout.weights.sources.retry import PATIENCE, Patience
 
 __all__ = ["StageCount", "Store"]
@@ -59,7 +60,14 @@ class _Caller:
         """For what follows: it counts on."""
 
         def progress(count: StageCount) -> None:
-            self.progress(StageCount(done.bytes + count.bytes, done.total + count.total))
+            self.progress(
+                replace(
+                    count,
+                    bytes=done.bytes + count.bytes,
+                    total=done.total + count.total,
+                    shared=done.shared + count.shared,
+                )
+            )
 
         return _Caller(progress, self.cancelled)
 
@@ -68,15 +76,21 @@ class Store:
     """All images of one staging volume. One for each volume; its methods may run side by side."""
 
     def __init__(
-        self, root: Path, *, threads: int | None = None, patience: Patience = PATIENCE
+        self,
+        root: Path,
+        *,
+        threads: int | None = None,
+        patience: Patience = PATIENCE,
+        sharing: Sharing | None = None,
     ) -> None:
         """Removes what an earlier process left unfinished, as far as the volume lets it.
 
-        `threads` None: one for each core.
+        `threads` None: one for each core. `sharing` None: sources are read for this pod alone.
         """
         self.root = root
         self._images = root / files.IMAGES
         self._patience = patience
+        self._sharing = sharing
         self._threads = threads or min(len(os.sched_getaffinity(0)), _MAX_THREADS)
         self._publishing = threading.Lock()
         # A volume that fails is told by the next staging; here nobody could be told.
@@ -128,7 +142,7 @@ class Store:
                 return ready
         with closing(sources.opened(uri, caller.cancelled, self._patience)) as source:
             build = Build.of(source, reports, policy, draft=inside)
-            return self._build(build, digest, caller)[-1]
+            return self._read_once(uri, build, digest, caller)[-1]
 
     def _stage_draft(
         self, uri: str, digest: str | None, reports: Sequence[EngineReport], caller: _Caller
@@ -145,13 +159,24 @@ class Store:
         try:
             with closing(sources.opened(uri, caller.cancelled, self._patience)) as source:
                 build = Build.of_draft(source, reports)
-                self._build(build, digest, caller)
+                self._read_once(uri, build, digest, caller)
         except WeightsError as error:
             # The target's digest may have been pinned by a scout, the draft's never is.
             other = error.reason is Reason.DIGEST_MISMATCH
             reason = Reason.DRAFT_DIGEST_MISMATCH if other else error.reason
             raise WeightsError(reason, f"spec.weights.draft: {error.message}") from error
         return StageCount(build.checkpoint.bytes, build.checkpoint.bytes)
+
+    def _read_once(
+        self, uri: str, build: Build, want: str | None, caller: _Caller
+    ) -> list[ImageIndex]:
+        """Through the node's volume, where there is one. A folder of this machine is shared as it is."""
+        if self._sharing is None or sources.folder(uri) is not None:
+            return self._build(build, want, caller)
+        wish = Wish(build, want, self._threads, caller.progress, caller.cancelled)
+        return self._sharing.run(
+            wish, lambda build, want, done: self._build(build, want, caller.after(done))
+        )
 
     def _build(self, build: Build, want: str | None, caller: _Caller) -> list[ImageIndex]:
         """Write, prove and publish the images of one checkpoint, in the order of its parts."""
@@ -238,6 +263,8 @@ class Store:
             if digest not in keep:
                 self._remove(folder)
                 removed.append(digest)
+        if self._sharing is not None:
+            self._sharing.collect(keep)
         return removed
 
     def _folders(self) -> list[Path]:

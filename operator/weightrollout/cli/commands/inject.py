@@ -1,5 +1,6 @@
 """`kubectl weightrollout inject`: a workload with a vLLM container becomes one that can be given new weights."""
 
+import re
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +17,8 @@ from weightrollout.weights.errors import WeightsError
 from weightrollout.weights.sources import folder, never, opened
 
 STDIN: Final = "-"
+#: A name of Kubernetes.
+CLAIM: Final = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 
 
 def inject(
@@ -67,6 +70,14 @@ def inject(
             help="Volume of the pod that the agent reads, too. Repeatable.", metavar="VOLUME:PATH"
         ),
     ] = None,
+    node_volume: Annotated[
+        str | None,
+        typer.Option(
+            help="What the pods of a node share, so that a source is read once: a claim, or a folder of"
+            " the node.",
+            metavar="CLAIM|/PATH",
+        ),
+    ] = None,
     acknowledge: Annotated[
         bool,
         typer.Option(
@@ -112,6 +123,7 @@ def inject(
                 agent_args=tuple(agent_arg or ()),
                 agent_mounts=tuple(_mount(each) for each in agent_mount or ()),
                 acknowledge_exposed=acknowledge,
+                node_volume=_node_volume(node_volume),
             )
             result = inject_all(objects, options)
     except Refused as refused:
@@ -176,6 +188,17 @@ def _mount(text: str) -> tuple[str, str]:
     if not volume or not path.startswith("/"):
         raise typer.BadParameter(f"{text}: write VOLUME:/PATH", param_hint="--agent-mount")
     return volume, path
+
+
+def _node_volume(text: str | None) -> str:
+    if not text:
+        return ""
+    if not (CLAIM.fullmatch(text) or (text.startswith("/") and "/.." not in text and text != "/")):
+        raise typer.BadParameter(
+            f"{text}: write the name of a PersistentVolumeClaim, or /PATH",
+            param_hint="--node-volume",
+        )
+    return text
 
 
 def _tell(reports: list[Report], *, comments: bool) -> None:

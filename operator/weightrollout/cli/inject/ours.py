@@ -66,7 +66,22 @@ def volumes(rollout: str, options: Options) -> list[Json]:
         },
         {"name": names.VOLUME_PLUGIN, "emptyDir": {}},
         {"name": names.VOLUME_CLUSTER, "projected": {"sources": cluster_credentials()}},
+        *_node_volume(options),
     ]
+
+
+def is_host_path(node_volume: str) -> bool:
+    return node_volume.startswith("/")
+
+
+def _node_volume(options: Options) -> list[Json]:
+    """A folder of the node must be there already, and be the agent's to write: nobody here may make it so."""
+    asked = options.node_volume
+    if not asked:
+        return []
+    if is_host_path(asked):
+        return [{"name": names.VOLUME_NODE, "hostPath": {"path": asked, "type": "Directory"}}]
+    return [{"name": names.VOLUME_NODE, "persistentVolumeClaim": {"claimName": asked}}]
 
 
 def cluster_credentials() -> list[Json]:
@@ -105,8 +120,9 @@ def plugin_container(place: Place) -> Json:
     }
 
 
-def agent_container(place: Place) -> Json:
+def agent_container(place: Place, rollout: str) -> Json:
     """A native sidecar: it starts before the engine and ends after it."""
+    shared = bool(place.options.node_volume)
     return {
         "name": names.AGENT_CONTAINER,
         "image": place.options.agent_image,
@@ -122,6 +138,7 @@ def agent_container(place: Place) -> Json:
             f"--staging={names.MOUNT_STAGING}",
             f"--handover={names.MOUNT_HANDOVER}",
             f"--stable={names.MOUNT_STABLE}",
+            *([f"--node-volume={_node_folder(rollout)}"] if shared else []),
             *_callers(place.options),
             *place.options.agent_args,
         ],
@@ -137,9 +154,15 @@ def agent_container(place: Place) -> Json:
             {"name": names.VOLUME_HANDOVER, "mountPath": names.MOUNT_HANDOVER},
             {"name": names.VOLUME_STABLE, "mountPath": names.MOUNT_STABLE, "readOnly": True},
             {"name": names.VOLUME_CLUSTER, "mountPath": names.MOUNT_CLUSTER, "readOnly": True},
+            *([{"name": names.VOLUME_NODE, "mountPath": names.MOUNT_NODE}] if shared else []),
             *place.mounts,
         ],
     }
+
+
+def _node_folder(rollout: str) -> str:
+    """One for each fleet: an agent makes it, and uses none that others may write."""
+    return f"{names.MOUNT_NODE}/$({names.ENV_POD_NAMESPACE}).{rollout}"
 
 
 def agent_resources(place: Place) -> Json:

@@ -115,7 +115,7 @@ def _quoted(flag: str) -> str:
 def _edit_pod(edits: Edits, rollout: str, place: Place, report: Report) -> None:
     options = place.options
     _raise_pod_resources(edits, place, report)
-    for container in (ours.plugin_container(place), ours.agent_container(place)):
+    for container in (ours.plugin_container(place), ours.agent_container(place, rollout)):
         edits.add((*SPEC, "initContainers"), "name", container)
     report.changed.append(
         f"init container {names.PLUGIN_CONTAINER}, sidecar {names.AGENT_CONTAINER}"
@@ -126,6 +126,8 @@ def _edit_pod(edits: Edits, rollout: str, place: Place, report: Report) -> None:
     limit = f"at most {sizes.write(sizes.staging_bytes(room))}" if room else "without a limit"
     where = "in memory" if options.staging is Staging.MEMORY else "on the node's disk"
     report.changed.append(f"volumes {', '.join(VOLUMES)} (staging {where}, {limit})")
+    if options.node_volume:
+        report.changed.append(f"volume {names.VOLUME_NODE} ({options.node_volume}), agent's alone")
     gates = [each.get("conditionType") for each in edits.get(*SPEC, "readinessGates") or []]
     if options.gate and names.GATE_SERVING not in gates:
         gate = {"conditionType": names.GATE_SERVING}
@@ -200,7 +202,7 @@ def _refuse_clashes(spec: Json, found: Json, claims: tuple[str, ...]) -> None:
             "take hostNetwork out of the pod",
         )
     taken = [
-        *_taken("volume", _names(spec, "volumes") | set(claims), VOLUMES),
+        *_taken("volume", _names(spec, "volumes") | set(claims), (*VOLUMES, names.VOLUME_NODE)),
         *_taken(
             "container", _names(spec, "containers") | _names(spec, "initContainers"), CONTAINERS
         ),

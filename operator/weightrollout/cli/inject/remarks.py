@@ -11,6 +11,8 @@ def add(report: Report, container: Json, start: Start, place: Place) -> None:
     _about_this_release(report, container, place)
     _about_the_engine(report, container, start, place.options.agent_args)
     _about_staging(report, place)
+    if ours.is_host_path(place.options.node_volume):
+        _about_the_host_path(report, place.options.node_volume)
 
 
 def add_lost(report: Report, lost: list[str]) -> None:
@@ -39,6 +41,15 @@ def _about_this_release(report: Report, container: Json, place: Place) -> None:
                 Reason.PROBE_LEFT,
                 f"{name} ({doors.probe_text(container[name])}) goes on asking the engine",
             )
+
+
+def _about_the_host_path(report: Report, path: str) -> None:
+    report.could_not_know(
+        Reason.HOST_PATH,
+        f"{path} must be there on every node and be writable for the agent's user; namespaces with the Pod"
+        " Security profiles baseline and restricted refuse hostPath",
+        "a claim instead: --node-volume CLAIM (docs/howto/node-volume.md)",
+    )
 
 
 def _about_the_control_port(report: Report, place: Place) -> None:

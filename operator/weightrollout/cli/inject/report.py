@@ -31,6 +31,7 @@ class Options:
     agent_args: tuple[str, ...] = ()
     agent_mounts: tuple[tuple[str, str], ...] = ()
     acknowledge_exposed: bool = False
+    node_volume: str = ""  # a claim, or a folder of the node where it begins with "/"
 
 
 class Reason(StrEnum):
@@ -64,6 +65,7 @@ class Reason(StrEnum):
     ENTRY_POINT_ASSUMED = "EntryPointAssumed"
     CONFIG_FILE_UNSEEN = "ConfigFileUnseen"
     CHECKPOINT_NOT_MOUNTED = "CheckpointNotMounted"
+    HOST_PATH = "HostPath"
     SIZE_UNKNOWN = "SizeUnknown"
     SIZE_ESTIMATED = "SizeEstimated"
     API_KEY = "ApiKey"
