@@ -30,9 +30,9 @@ class S3Server:
     user: str
     password: str
 
-    def bucket(self) -> str:
+    def bucket(self, name: str = "") -> str:
         """A new one."""
-        name = f"bucket-{secrets.token_hex(4)}"
+        name = name or f"bucket-{secrets.token_hex(4)}"
         (self.root / name).mkdir()
         return name
 
@@ -65,9 +65,17 @@ class S3Server:
 def s3_server(folder: Path) -> Iterator[S3Server]:
     """Skips the test, or fails it, where it cannot be built here."""
     try:
-        binary = server_binary()
+        server_binary()
     except (BuildFailed, OSError) as why:
         unavailable(f"there is no S3 server: {why}")
+    with started(folder) as found:
+        yield found
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[S3Server]:
+    """For everybody. Raises BuildFailed."""
+    binary = server_binary()
     root, sidecar = folder / "buckets", folder / "sidecar"
     root.mkdir()
     sidecar.mkdir()

@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from weightrollout.weights.errors import Reason, WeightsError
-from weightrollout.weights.sources import uri
+from weightrollout.weights.sources import reach, uri
 from weightrollout.weights.sources.meaning import changed, refused, too_few
 from weightrollout.weights.sources.remote import Remote
 from weightrollout.weights.sources.retry import Again, Patience
@@ -66,6 +66,7 @@ def _store(scheme: str, bucket: str, patience: Patience) -> "S3Store | GCSStore 
         "timeout": timedelta(seconds=4 * patience.deadline_s),
         # The library looks for it only where it is given no options at all.
         "allow_http": os.environ.get(f"{_PREFIX[scheme]}_ALLOW_HTTP", "").lower() == "true",
+        **reach.client_options(scheme, os.environ),
     }
     match scheme:
         case "s3":
@@ -161,6 +162,11 @@ def _meaning(error: Exception, what: str, *, pinned: bool) -> Exception:
 def _without_answer(text: str, what: str) -> Exception:
     found = _KIND.search(text)
     kind = found[1] if found else ""
+    if reach.NOWHERE in text:
+        return WeightsError(
+            Reason.SOURCE_UNTRUSTED,
+            f"{what}: leads to a host that is not the store's: a redirect, which is not followed",
+        )
     if "InvalidCertificate" in text:
         return WeightsError(
             Reason.SOURCE_UNTRUSTED,
