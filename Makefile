@@ -80,6 +80,11 @@ test-sources: $(READY) ## weights from a real S3 server, from HTTPS and from a h
 	@$(MAKE) --no-print-directory objectstore || true
 	$(LANED) tests/sources
 
+# Apart from `make test`: some hundred modules of Go and packages of npm, two minutes of both cores once; the tests take ten seconds.
+test-clouds: $(READY) ## gs:// and az:// from fake-gcs-server and Azurite (needs node and npm)
+	@PYTHONPATH=tests $(PY) -m objectstore clouds > /dev/null || true
+	$(PYTEST) tests/clouds
+
 # Apart from `make test`: it fetches packages of Debian where no haproxy is installed (or name one in WEIGHTROLLOUT_HAPROXY).
 test-proxy: $(READY) ## the real HAProxy in front of an engine on loopback, with the example's configuration
 	@PYTHONPATH=tests $(PY) -m proxy.haproxy > /dev/null || true

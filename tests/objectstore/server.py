@@ -7,7 +7,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,16 +82,24 @@ def started(folder: Path) -> Iterator[S3Server]:
     found = S3Server(
         root, f"127.0.0.1:{free_ports(1)[0]}", "AKIDFORTESTS", f"secret-{secrets.token_hex(16)}"
     )
+    argv = [str(binary), "--port", found.address, "posix", "--sidecar", str(sidecar), str(root)]
+    environment = {"ROOT_ACCESS_KEY": found.user, "ROOT_SECRET_KEY": found.password}
+    with running(argv, environment, found.address, folder):
+        yield found
+
+
+@contextmanager
+def running(
+    argv: Sequence[str], environment: Mapping[str, str], address: str, folder: Path
+) -> Iterator[None]:
+    """A server that answers at host:port; it works in `folder`, and logs to the file log there."""
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
-            [str(binary), "--port", found.address, "posix", "--sidecar", str(sidecar), str(root)],
-            env={"ROOT_ACCESS_KEY": found.user, "ROOT_SECRET_KEY": found.password},
-            stdout=log,
-            stderr=subprocess.STDOUT,
+            argv, env=dict(environment), cwd=folder, stdout=log, stderr=subprocess.STDOUT
         )
     try:
-        _wait(found.address, process, folder / "log")
-        yield found
+        _wait(address, process, folder / "log")
+        yield
     finally:
         process.terminate()
         process.wait()
@@ -107,4 +115,4 @@ def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
             return  # it refuses us, so it is there
         except OSError:
             time.sleep(0.05)
-    raise AssertionError(f"the S3 server did not answer: {log.read_text()}")
+    raise AssertionError(f"the server did not answer: {log.read_text()}")
