@@ -178,6 +178,11 @@ def _without_answer(text: str, what: str) -> Exception:
         return uri.unsupported(
             what, "the store's endpoint is http://; if that is meant, set AWS_ALLOW_HTTP=true"
         )
+    if "inner: BareRedirect" in text:
+        return WeightsError(
+            Reason.SOURCE_NOT_FOUND,
+            f"{what}: lies elsewhere, as a bucket of another region does: see AWS_REGION",
+        )
     if "following redirect" in text:
         return WeightsError(Reason.SOURCE_UNTRUSTED, f"{what}: is redirected without end")
     unreadable = {
