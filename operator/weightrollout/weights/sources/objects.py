@@ -28,9 +28,10 @@ SCHEMES: Final = tuple(_PREFIX)
 
 _STATUS: Final = re.compile(r"status code: (\d{3})")
 _KIND: Final = re.compile(r"\bkind: (\w+)")
-#: Where the library asks for credentials, as its words name it.
+#: Where the library asks for credentials, as its words name it; what lies there is never asked for by POST.
 _IDENTITY: Final = re.compile(
-    r"//169\.254\.\d+\.\d+|metadata\.google\.internal|/latest/(api/token|meta-data/)"
+    r"performing POST|//169\.254\.\d+\.\d+|fd00:ec2::|/v1/credentials"
+    r"|metadata\.google\.internal|/computeMetadata/|/latest/(api/token|meta-data/)"
     r"|AssumeRoleWithWebIdentity|/oauth2/v2\.0/token|oauth2\.googleapis\.com"
 )
 _TIME: Final = "time "
