@@ -1,6 +1,6 @@
 """A store that sends its reader to another host gets nothing there: no request is made, so no credential is in it.
 
-The last test says what a redirect takes along where we cannot forbid it, behind a proxy of the environment: it fails when
+One test says what a redirect takes along where we cannot forbid it, behind a proxy of the environment: it fails when
 the library's habits change, and docs/sources.md with it.
 """
 
@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 import checkpoints
+from localcluster.certificates import Authority
 from objectstore.files import azure, google
 from objectstore.front import Answer, Front, Request, front
+from objectstore.tls import server_side, trusted
 from sources.reading import QUICK, refusal, stage_uri
 from weightrollout.weights.errors import Reason
 from weightrollout.weights.staging import Store
@@ -117,3 +119,21 @@ def test_behind_a_proxy_a_redirect_takes_along_what_the_docs_say(
     assert place.lured
     assert taken == {"s3": {"x-amz-security-token"}, "az sas": {"referer"}}.get(kind, set())
     assert not any("authorization" in each.headers for each in place.lured)
+
+
+def test_no_redirect_leaves_tls(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = checkpoints.write_checkpoint(tmp_path / "model", seed=1)
+    authority = Authority()
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted(authority, tmp_path)))
+    monkeypatch.setenv("GOOGLE_BEARER_TOKEN", SECRET)
+    with (
+        front(lambda _: Answer(200)) as plain,
+        front(google(folder, "b", "m/"), server_side(authority, tmp_path)) as served,
+    ):
+        monkeypatch.setenv("GOOGLE_BASE_URL", served.url)
+        target = f"{plain.url.replace('127.0.0.1', 'localhost')}/elsewhere"
+        served.spoil(".safetensors", lambda _: Answer(302, {"Location": target}))
+        error = refusal(folder, "gs://b/m/", store)
+    assert (error.reason, plain.heard) == (Reason.SOURCE_UNTRUSTED, [])

@@ -175,17 +175,19 @@ def _without_answer(text: str, what: str) -> Exception:
         )
     if _IDENTITY.search(text):
         return _no_identity(what)
-    if "BadScheme" in text:
-        return uri.unsupported(
-            what, "the store's endpoint is http://; if that is meant, set AWS_ALLOW_HTTP=true"
-        )
     if "inner: BareRedirect" in text:
         return WeightsError(
             Reason.SOURCE_NOT_FOUND,
             f"{what}: lies elsewhere, as a bucket of another region does: see AWS_REGION",
         )
     if "following redirect" in text:
-        return WeightsError(Reason.SOURCE_UNTRUSTED, f"{what}: is redirected without end")
+        whither = "to a place without TLS" if "BadScheme" in text else "without end"
+        return WeightsError(Reason.SOURCE_UNTRUSTED, f"{what}: is redirected {whither}")
+    if "BadScheme" in text:
+        name = f"{_PREFIX[uri.scheme(what)]}_ALLOW_HTTP"
+        return uri.unsupported(
+            what, f"the store's endpoint is http://; if that is meant, set {name}=true"
+        )
     unreadable = {
         "Timeout": "the server is silent for too long",
         "Interrupted": "the connection was cut",
