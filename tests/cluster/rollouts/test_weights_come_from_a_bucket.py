@@ -159,7 +159,7 @@ async def test_job_of_the_docs_prints_the_digest_of_what_only_the_cluster_reads(
     account = {"apiVersion": "v1", "kind": "ServiceAccount"}
     await world.apply({**account, "metadata": {"name": pod["serviceAccountName"]}})
     pod["nodeSelector"] = machine.selector
-    # Of the image: `tests/image` looks whether that is its entry point.
+    # The entry point of the image, as the Dockerfile has it.
     pod["containers"][0]["command"] = [str(Path(sys.executable).with_name("kubectl-weightrollout"))]
     name = (await world.api.create(jobs, job))["metadata"]["name"]
 
