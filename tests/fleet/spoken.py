@@ -45,7 +45,7 @@ async def spoken(
 
 
 def _files(folders: Sequence[Path]) -> dict[str, str]:
-    """Kubeconfigs aside, which are everybody's own; and the command lines of all processes."""
+    """And the command lines of all processes."""
     commands = Path("/proc").glob("[0-9]*/cmdline")
     files = (each for folder in folders for each in folder.rglob("*") if each.is_file())
     found = {}
