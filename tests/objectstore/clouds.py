@@ -29,7 +29,9 @@ AZURE_VERSION: Final = "2021-08-06"
 class Cloud(Protocol):
     """One server."""
 
-    address: str  # host:port
+    @property
+    def address(self) -> str:
+        """host:port."""
 
     def bucket(self) -> str:
         """The URI of a new one, without a slash at its end."""
