@@ -77,8 +77,13 @@ test-chart: $(READY) ## the Helm chart: rendered by the real helm, and taken by 
 
 # Without the S3 server they say so and skip; WEIGHTROLLOUT_REQUIRE_ALL_TIERS=1 makes that a failure.
 test-sources: $(READY) ## weights from a real S3 server, from HTTPS and from a hub, and all that can go wrong there
-	@PYTHONPATH=tests $(PY) -m objectstore > /dev/null || true
+	@$(MAKE) --no-print-directory objectstore || true
 	$(LANED) tests/sources
+
+# Apart from `make test`: some hundred modules of Go and packages of npm, two minutes of both cores once; the tests take ten seconds.
+test-clouds: $(READY) ## gs:// and az:// from fake-gcs-server and Azurite (needs node and npm)
+	@PYTHONPATH=tests $(PY) -m objectstore clouds > /dev/null || true
+	$(PYTEST) tests/clouds
 
 # Apart from `make test`: it fetches packages of Debian where no haproxy is installed (or name one in WEIGHTROLLOUT_HAPROXY).
 test-proxy: $(READY) ## the real HAProxy in front of an engine on loopback, with the example's configuration
@@ -127,6 +132,9 @@ cluster: $(READY) ## build the local control plane (once, cached outside the rep
 frontend: $(READY) ## fetch vLLM's frontend binary for the contract tests (once, 336 MB, cached outside the repository)
 	@PYTHONPATH=tests $(PY) -m frontend build > /dev/null
 
+objectstore: $(READY) ## build the S3 server of tests and demo (once, cached outside the repository)
+	@PYTHONPATH=tests $(PY) -m objectstore > /dev/null
+
 helm: $(READY) ## build helm (once, cached outside the repository)
 	@PYTHONPATH=tests $(PY) -m helm build > /dev/null
 
@@ -155,7 +163,7 @@ test-image: image ## what is in the images, and that they start read-only, as no
 	@test -n "$$WEIGHTROLLOUT_KUBECONFIG" || $(MAKE) --no-print-directory cluster || true
 	$(PYTEST) tests/image
 
-demo: $(READY) cluster $(if $(filter vllm,$(ENGINE)),vllm) ## roll weights through a fleet under traffic; PAYLOAD=qwen3-0.6b, or ENGINE=vllm
+demo: $(READY) cluster $(if $(filter vllm,$(ENGINE)),vllm) $(if $(filter s3,$(SOURCE)),objectstore) ## roll weights through a fleet under traffic; PAYLOAD=qwen3-0.6b, ENGINE=vllm, SOURCE=s3
 	@PYTHONPATH=tests $(PY) -m demo
 
 playground: $(READY) cluster ## a fleet to try things on, until Ctrl-C: docs/tutorial.md

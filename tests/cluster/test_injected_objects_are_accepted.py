@@ -71,7 +71,7 @@ def pod_of(workload: Json) -> Json:
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {**template["metadata"], "name": "chat"},
+        "metadata": {**template.get("metadata", {}), "name": "chat"},
         "spec": template["spec"],
     }
 
@@ -92,6 +92,13 @@ async def test_our_containers_are_let_in_where_pod_security_is_restricted(
         names.PLUGIN_CONTAINER,
         names.AGENT_CONTAINER,
     ]
+
+
+async def test_the_digest_job_is_let_in_there_too(api: Api, restricted: str) -> None:
+    [job] = documents.read((DOCS / "examples" / "digest-job.yaml").read_text())
+    del job["spec"]["template"]["spec"]["serviceAccountName"]  # of the reader's engine
+    taken = await tried(api, restricted, pod_of(job))
+    assert taken["spec"]["containers"][0]["name"] == "digest"
 
 
 @pytest.mark.parametrize("name", [names.PLUGIN_CONTAINER, names.AGENT_CONTAINER])

@@ -1,4 +1,4 @@
-"""Run the demo: `make demo`, `make demo PAYLOAD=qwen3-0.6b`, or `make demo ENGINE=vllm`."""
+"""Run the demo: `make demo`; with `PAYLOAD=qwen3-0.6b`, `ENGINE=vllm` or `SOURCE=s3` another one."""
 
 import asyncio
 import json
@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from demo import scenes
 from demo.cast import Cast, Checkpoints
 from demo.ground import BUILD, NAMESPACE, end_in_order, set_up
+from demo.origin import SOURCES
 from demo.real import RealCast
 from demo.screen import INDENT, Screen, Watch, fail, run
 from demo.simulated import PAYLOADS
@@ -18,14 +19,14 @@ from localcluster.router import ReadyPods
 from localcluster.waiting import NeverCame
 
 
-async def demo(cast: Cast) -> int:
+async def demo(cast: Cast, source: str) -> int:
     end_in_order()
     screen = Screen()
     folder = BUILD / "demo"
     folder.mkdir(parents=True, exist_ok=True)
     made = await cast.make(folder, screen)
     async with AsyncExitStack() as stack:
-        stage = await set_up(stack, screen, cast, made.v1, folder)
+        stage = await set_up(stack, screen, cast, made.v1, folder, source=source)
         screen.say(f"{cast.pods} pods serve what their engines loaded at start; traffic begins")
         backends = await stack.enter_async_context(
             ReadyPods(stage.world.api, NAMESPACE, f"app={scenes.NAME}", ENGINE_HTTP)
@@ -72,6 +73,7 @@ def summarise(stage: scenes.Stage, tally: Tally, equal: str = "") -> int:
         print(f"{INDENT}! {complaint}")
     record = {
         "engine": stage.cast.name,
+        "source": stage.origin.name,
         "requests": tally.requests,
         "failed": tally.failed,
         "unexplained": tally.unexplained,
@@ -102,12 +104,21 @@ def chosen() -> Cast | None:
     return None
 
 
+def chosen_source() -> str | None:
+    """As `chosen`."""
+    source = os.environ.get("SOURCE", "file")
+    if source in SOURCES:
+        return source
+    fail(f"SOURCE={source} is not one of {', '.join(SOURCES)}")
+    return None
+
+
 def main() -> int:
-    cast = chosen()
-    if cast is None:
+    cast, source = chosen(), chosen_source()
+    if cast is None or source is None:
         return 2
     try:
-        return asyncio.run(demo(cast))
+        return asyncio.run(demo(cast, source))
     except asyncio.CancelledError:
         fail("it was told to end")
         return 130

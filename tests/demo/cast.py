@@ -25,11 +25,6 @@ class Checkpoint:
     def uri(self) -> str:
         return self.folder.resolve().as_uri() + "/"
 
-    @property
-    def weights(self) -> dict[str, str]:
-        """`spec.weights`."""
-        return {"version": self.version, "uri": self.uri, "digest": self.digest}
-
 
 @dataclass(frozen=True)
 class Checkpoints:

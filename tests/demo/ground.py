@@ -5,10 +5,12 @@ import shutil
 import signal
 import tempfile
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from demo.cast import Cast, Checkpoint
+from demo.origin import origin
 from demo.scenes import NAME, Stage
 from demo.screen import Screen
 from fleet.world import World
@@ -22,7 +24,13 @@ NAMESPACE: Final = "default"
 
 
 async def set_up(
-    stack: AsyncExitStack, screen: Screen, cast: Cast, base: Checkpoint, folder: Path
+    stack: AsyncExitStack,
+    screen: Screen,
+    cast: Cast,
+    base: Checkpoint,
+    folder: Path,
+    *,
+    source: str = "file",
 ) -> Stage:
     """All pods serve what their engines loaded at start. Logs are kept below `folder`."""
     work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="weightrollout-demo-")))
@@ -37,13 +45,14 @@ async def set_up(
     node = await stack.enter_async_context(
         VirtualNode(cluster, environment=environment, folder=logs)
     )
+    weights = await stack.enter_async_context(origin(source, world, screen))
     screen.say(f"starting {cast.pods} engine pods with agents, and the operator")
-    await world.deploy(cast.fleet(NAME, base))
+    await world.deploy(replace(cast.fleet(NAME, base), agent_secrets=weights.secrets))
     operator = await world.operator()
     stack.push_async_callback(operator.stop)
     async with screen.patience(f"still starting (logs in {shown(logs)}/logs)"):
         await world.until_ready(NAME, cast.pods, cast.start_s)
-    return Stage(world, node, screen, folder, cast)
+    return Stage(world, node, screen, folder, cast, weights)
 
 
 def shown(path: Path) -> str:

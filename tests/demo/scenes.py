@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from demo.cast import Cast, Checkpoint
+from demo.origin import Origin
 from demo.screen import Screen
 from fleet.manifests import weight_rollout
 from fleet.world import World
@@ -32,8 +33,15 @@ class Stage:
     screen: Screen
     folder: Path
     cast: Cast
+    origin: Origin
     pauses: dict[str, Json] = field(default_factory=dict)  # version -> status.pauseMillis
     results: list[tuple[str, str, float]] = field(default_factory=list)
+
+    async def published(self, checkpoint: Checkpoint) -> dict[str, str]:
+        """`spec.weights`."""
+        version, folder = checkpoint.version, checkpoint.folder
+        uri = await self.origin.publish(folder, version)
+        return {"version": version, "uri": uri, "digest": checkpoint.digest}
 
     async def apply(self, weights: dict[str, str]) -> None:
         """As `kubectl apply -f` does, from a file that the reader can look at."""
@@ -83,9 +91,10 @@ class Stage:
 
 async def roll(stage: Stage, target: Checkpoint) -> None:
     """The main job: every pod serves the new version, and no engine was restarted."""
+    weights = await stage.published(target)
     began = stage.screen.seconds
     before = await stage.instances()
-    await stage.apply(target.weights)
+    await stage.apply(weights)
     status = await stage.end("Complete")
     if await stage.instances() != before:
         raise WentWrong("an engine was restarted")
@@ -95,9 +104,10 @@ async def roll(stage: Stage, target: Checkpoint) -> None:
 
 async def kill_an_engine(stage: Stage, target: Checkpoint) -> None:
     """An engine dies while it is being swapped: the pod stays out until it serves the target."""
+    weights = await stage.published(target)
     began = stage.screen.seconds
     before = await stage.instances()
-    await stage.apply(target.weights)
+    await stage.apply(weights)
     victim = await _swapping_pod(stage)
     stage.node.kill(stage.world.namespace, victim, "engine", signal.SIGKILL)
     stage.screen.say(f"$ kill -9 (the engine of {victim}, which is being swapped)")
@@ -113,8 +123,9 @@ async def kill_an_engine(stage: Stage, target: Checkpoint) -> None:
 async def corrupt_checkpoint(stage: Stage, stable: Checkpoint) -> None:
     """A cut upload is refused while everything serves: no pause, no pod out."""
     folder = await asyncio.to_thread(_cut, stable.folder, stage.folder / "corrupt")
+    uri = await stage.origin.publish(folder, "v4-corrupt")
     began = stage.screen.seconds
-    await stage.apply({"version": "v4-corrupt", "uri": folder.resolve().as_uri() + "/"})
+    await stage.apply({"version": "v4-corrupt", "uri": uri})
     status = await stage.end("RolledBack")
     if status["target"]["version"] != stable.version or status["pods"]["out"]:
         raise WentWrong(f"target {status['target']}, pods {status['pods']}")
@@ -124,8 +135,9 @@ async def corrupt_checkpoint(stage: Stage, stable: Checkpoint) -> None:
 
 async def failing_prompts(stage: Stage, bad: Checkpoint, stable: Checkpoint) -> None:
     """Weights that load but answer wrong: one pod finds out, undoes it, and the rest never moves."""
+    weights = await stage.published(bad)
     began = stage.screen.seconds
-    await stage.apply(bad.weights)
+    await stage.apply(weights)
     await stage.end("RolledBack")
     status = await stage.world.until(
         NAME,

@@ -36,6 +36,7 @@ class FleetSpec:
     engine_flags: Sequence[str] | None = None  # before `engine_args`; None: the simulator's
     environment: Mapping[str, str] = field(default_factory=dict)  # of both containers
     engine_environment: Mapping[str, str] = field(default_factory=dict)  # of the engine alone
+    agent_secrets: Sequence[str] = ()  # Secrets whose keys are variables of the agent alone
     grace_s: int = 5  # of a pod's end
     leaves_well: bool = False  # preStop: the agent lets requests and swaps end first
 
@@ -98,6 +99,7 @@ def agent_container(fleet: FleetSpec) -> Json:
             f"--stable={STABLE}",
             *fleet.agent_args,
         ],
+        "envFrom": [{"secretRef": {"name": each}} for each in fleet.agent_secrets],
         "env": environment(fleet),
         "ports": [
             {"name": names.PORT_GRPC, "containerPort": names.DEFAULT_GRPC_PORT},
@@ -175,6 +177,12 @@ MEASURED: Final[Json] = {
         }
     ]
 }
+
+
+def secret(name: str, values: Mapping[str, str]) -> Json:
+    """For `agent_secrets`."""
+    data = dict(values)
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "stringData": data}
 
 
 def weight_rollout(name: str, weights: Json | None, **spec: Any) -> Json:

@@ -1,5 +1,10 @@
-"""Build the S3 server ahead of the tests: python -m objectstore"""
+"""Build the S3 server ahead of the tests: python -m objectstore; with the word clouds, the two others."""
 
-from objectstore.build import server_binary
+import sys
 
-print(server_binary())
+from objectstore.build import azurite_command, google_binary, server_binary
+
+if "clouds" in sys.argv:
+    print(google_binary(), *azurite_command())
+else:
+    print(server_binary())

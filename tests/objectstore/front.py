@@ -20,6 +20,7 @@ class Request:
     method: str
     path: str  # with its query
     headers: Mapping[str, str]  # names in lower case
+    body: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -108,9 +109,16 @@ def _handler(of: Front) -> type[http.server.BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             headers = {name.lower(): value for name, value in self.headers.items()}
-            self._send(of.answer(Request(self.command, self.path, headers)))
+            body = self.rfile.read(int(headers.get("content-length", "0")))
+            self._send(of.answer(Request(self.command, self.path, headers, body)))
 
         def do_HEAD(self) -> None:
+            self.do_GET()
+
+        def do_POST(self) -> None:
+            self.do_GET()
+
+        def do_PUT(self) -> None:
             self.do_GET()
 
         def _send(self, answer: Answer) -> None:

@@ -7,7 +7,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,9 +30,9 @@ class S3Server:
     user: str
     password: str
 
-    def bucket(self) -> str:
+    def bucket(self, name: str = "") -> str:
         """A new one."""
-        name = f"bucket-{secrets.token_hex(4)}"
+        name = name or f"bucket-{secrets.token_hex(4)}"
         (self.root / name).mkdir()
         return name
 
@@ -65,25 +65,41 @@ class S3Server:
 def s3_server(folder: Path) -> Iterator[S3Server]:
     """Skips the test, or fails it, where it cannot be built here."""
     try:
-        binary = server_binary()
+        server_binary()
     except (BuildFailed, OSError) as why:
         unavailable(f"there is no S3 server: {why}")
+    with started(folder) as found:
+        yield found
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[S3Server]:
+    """For everybody. Raises BuildFailed."""
+    binary = server_binary()
     root, sidecar = folder / "buckets", folder / "sidecar"
     root.mkdir()
     sidecar.mkdir()
     found = S3Server(
         root, f"127.0.0.1:{free_ports(1)[0]}", "AKIDFORTESTS", f"secret-{secrets.token_hex(16)}"
     )
+    argv = [str(binary), "--port", found.address, "posix", "--sidecar", str(sidecar), str(root)]
+    environment = {"ROOT_ACCESS_KEY": found.user, "ROOT_SECRET_KEY": found.password}
+    with running(argv, environment, found.address, folder):
+        yield found
+
+
+@contextmanager
+def running(
+    argv: Sequence[str], environment: Mapping[str, str], address: str, folder: Path
+) -> Iterator[None]:
+    """A server that answers at host:port; it works in `folder`, and logs to the file log there."""
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
-            [str(binary), "--port", found.address, "posix", "--sidecar", str(sidecar), str(root)],
-            env={"ROOT_ACCESS_KEY": found.user, "ROOT_SECRET_KEY": found.password},
-            stdout=log,
-            stderr=subprocess.STDOUT,
+            argv, env=dict(environment), cwd=folder, stdout=log, stderr=subprocess.STDOUT
         )
     try:
-        _wait(found.address, process, folder / "log")
-        yield found
+        _wait(address, process, folder / "log")
+        yield
     finally:
         process.terminate()
         process.wait()
@@ -99,4 +115,4 @@ def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
             return  # it refuses us, so it is there
         except OSError:
             time.sleep(0.05)
-    raise AssertionError(f"the S3 server did not answer: {log.read_text()}")
+    raise AssertionError(f"the server did not answer: {log.read_text()}")

@@ -137,6 +137,17 @@ def test_password_goes_to_its_host_alone(
     assert {each.headers.get("authorization") for each in web.front.heard} == {None}
 
 
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_no_redirect_leads_to_another_port(
+    store: Store, web: Web, tmp_path: Path, status: int
+) -> None:
+    with front(static(web.folder), server_side(Authority(), tmp_path)) as other:
+        target = f"{other.url}/models/chat/SHA256SUMS"
+        web.front.spoil("SHA256SUMS", lambda _: Answer(status, {"Location": target}))
+        assert refusal(web.folder, web.uri, store).reason is Reason.SOURCE_UNTRUSTED
+    assert other.heard == []
+
+
 @pytest.mark.parametrize(
     "uri", ["https://me:pw@host/x/", "https://host/x/?token=pw", "https://host/#pw"]
 )

@@ -62,6 +62,27 @@ def test_token_goes_to_the_hub_and_to_no_other_host(store: Store, published: Pub
     assert {each.headers.get("authorization") for each in published.cdn.heard} == {None}
 
 
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_token_does_not_follow_the_hub_to_another_host(
+    store: Store, published: Published, status: int
+) -> None:
+    target = f"{published.cdn.url}/elsewhere"
+    published.hub.spoil("/api/", lambda _: Answer(status, {"Location": target}))
+    refusal(published.folder, URI, store)
+    assert published.cdn.heard
+    assert not any("hf_hidden" in str(each) for each in published.cdn.heard)
+
+
+def test_branch_that_moves_while_it_is_read_changes_nothing(
+    store: Store, published: Published
+) -> None:
+    published.hub.spoil("/revision/", lambda answer: answer, times=1)
+    published.hub.spoil("/revision/", lambda _: Answer(200, {}, b'{"sha": "another"}'))
+    found = stage_uri(published.folder, URI, store)
+    assert found.digest == digest.digest_of(published.folder, threads=1)
+    assert not published.hub.asked("another")
+
+
 def test_link_that_expired_is_asked_for_again(store: Store, published: Published) -> None:
     file = "/blobs/model-00001"
     published.cdn.spoil(

@@ -90,3 +90,18 @@ def test_status_has_the_same_name_in_every_cloud(
             _azure(at, monkeypatch)
             at.spoil(".safetensors", lambda _: Answer(status))
             assert refusal(folder, uri, store).reason is reason
+
+
+@pytest.mark.parametrize("uri", ["gs://bucket/m/", "az://container/m/"])
+def test_endpoint_without_tls_is_told_with_the_variable_that_allows_it(
+    store: Store, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, uri: str
+) -> None:
+    with front(google(folder, "bucket", "m/")) as served:
+        _google(served, tmp_path, monkeypatch)
+        _azure(served, monkeypatch)
+        for name in ("GOOGLE_ALLOW_HTTP", "AZURE_ALLOW_HTTP"):
+            monkeypatch.delenv(name)
+        error = refusal(folder, uri, store)
+    assert error.reason is Reason.SOURCE_UNSUPPORTED
+    assert {"g": "GOOGLE", "a": "AZURE"}[uri[0]] + "_ALLOW_HTTP=true" in error.message
+    assert served.heard == []

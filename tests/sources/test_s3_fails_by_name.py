@@ -89,6 +89,13 @@ def test_wrong_secret_is_denied_and_not_told(
     assert not any(word in error.message for word in ("WRONGSECRET", s3.user, "Signature"))
 
 
+def test_bucket_of_another_region_is_told_as_that(store: Store, stored: Stored) -> None:
+    stored.front.say("list-type", 301)
+    error = refusal(stored.folder, stored.uri, store)
+    assert error.reason is Reason.SOURCE_NOT_FOUND
+    assert "AWS_REGION" in error.message
+
+
 def test_pod_without_credentials_is_denied(
     store: Store, stored: Stored, monkeypatch: pytest.MonkeyPatch
 ) -> None:

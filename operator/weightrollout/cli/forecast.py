@@ -18,7 +18,7 @@ from weightrollout.api.reasons import HoldReason
 from weightrollout.api.spec import WeightRolloutSpec
 from weightrollout.api.status import Phase
 from weightrollout.cli.lint.warnings import warnings_of
-from weightrollout.cli.view import view_of
+from weightrollout.cli.view import OVER, view_of
 from weightrollout.cli.words import duration
 from weightrollout.kube.pods import Pod
 from weightrollout.reading import put_in_txn, read_spec, read_status
@@ -36,7 +36,6 @@ Json = dict[str, Any]
 MOST_PASSES: Final = 20_000
 #: Stands for what nobody has read yet.
 UNREAD: Final = "sha256:" + "0" * 64
-OVER: Final = (Phase.COMPLETE, Phase.ROLLED_BACK, Phase.FAILED)
 
 
 class Kind(StrEnum):

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from weightrollout.api.status import ActionOutcome
 from weightrollout.cli.view import (
+    OVER,
     ActionView,
     AnalysisView,
     HoldView,
@@ -82,7 +83,7 @@ def tree(view: View, now: datetime, paper: Paper) -> Text:
         rows.append(_hold(view.hold, now, said=view.message))
     if view.staging is not None:
         rows.append(_staging(view.staging))
-    if view.last_action is not None:
+    if view.last_action is not None and not _is_past(view, view.last_action):
         rows.append(_action(view.last_action, now))
     rows += [_analysis(each) for each in view.analysis]
     rows = [wrapped(row, paper.width) for row in rows]
@@ -180,6 +181,11 @@ def _analysis(said: AnalysisView) -> Text:
     row = Text.assemble(f"ANALYSIS step {said.step}{dry}{GAP}")
     row.append(said.outcome, _ANALYSIS_STYLE.get(said.outcome, ""))
     return row.append(GAP + said.message)
+
+
+def _is_past(view: View, action: ActionView) -> bool:
+    """It has had its effect: nobody needs to be told."""
+    return view.phase in OVER and action.outcome == ActionOutcome.ACCEPTED
 
 
 def _action(action: ActionView, now: datetime) -> Text:

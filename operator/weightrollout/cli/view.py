@@ -11,11 +11,14 @@ from typing import Any, Final
 
 from weightrollout.api.conditions import ConditionType
 from weightrollout.api.reasons import DegradedReason
+from weightrollout.api.status import Phase
 from weightrollout.cli.words import natural
 from weightrollout.kube.pods import Pod
 
 Json = Mapping[str, Any]
 
+#: Nothing more comes by itself.
+OVER: Final = (Phase.COMPLETE, Phase.ROLLED_BACK, Phase.FAILED)
 #: Shown for a fleet that nobody has looked at.
 NO_STATUS: Final = "no status yet: does an operator run for this namespace?"
 NOT_SEEN: Final = "the operator has not seen the newest change of the spec yet"

@@ -160,16 +160,15 @@ def _pause(pause: Pause, sight: Sight) -> StepVerdict:
     if not sight.is_full:
         return StepVerdict()  # the pods say what they wait for
     promote = f"kubectl weightrollout promote {sight.fleet.name}"
-    serve = f"{sight.reached} of {len(sight.pods)} pods serve {sight.goal.target.ref.version}"
     if pause.duration_seconds is None:
-        message = f"waiting at {sight.name} ({serve}): {promote}"
+        message = f"waiting at {sight.name}: {promote}"
         return StepVerdict(hold=Refusal(HoldGate.STEP, HoldReason.STEP_PAUSED, message))
     end = sight.since_s + pause.duration_seconds
     if sight.fleet.now >= end:
         return StepVerdict(passed=True)
     message = (
         f"{sight.name} pauses for {pause.duration_seconds} seconds since {sight.position.since}"
-        f" ({serve}); to go on now: {promote}"
+        f"; to go on now: {promote}"
     )
     return StepVerdict(hold=Refusal(HoldGate.STEP, HoldReason.STEP_TIMED, message), wake_at=end)
 

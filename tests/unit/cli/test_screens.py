@@ -32,7 +32,7 @@ def small() -> tuple[Json, list[Pod]]:
     """At a step that a person must promote."""
     body = rollout(
         phase="Paused",
-        message="waiting at step 2 of 4 (1 of 4 pods serve v8): kubectl weightrollout promote chat",
+        message="waiting at step 2 of 4: kubectl weightrollout promote chat",
         desired=NEW,
         target=NEW,
         stable=V7,
@@ -41,7 +41,7 @@ def small() -> tuple[Json, list[Pod]]:
         hold={
             "gate": "Step",
             "reason": "StepPaused",
-            "message": "waiting at step 2 of 4 (1 of 4 pods serve v8): kubectl weightrollout promote chat",
+            "message": "waiting at step 2 of 4: kubectl weightrollout promote chat",
             "since": "2026-11-29T11:50:00Z",
         },
         pauseMillis={"last": 9, "p50": 9, "p99": 12, "max": 12},
@@ -164,6 +164,23 @@ def test_a_screen_is_as_reviewed_and_no_line_is_wider_than_the_terminal(
         told += f"$ kubectl weightrollout {command}\n{text.plain}\n\n"
         assert max(map(len, text.plain.splitlines())) <= width
     compare(told, GOLDENS / f"{fleet}-{width}.txt")
+
+
+@pytest.mark.parametrize(
+    ("phase", "outcome", "shown"),
+    [
+        ("Progressing", "Accepted", True),
+        ("Complete", "Accepted", False),
+        ("RolledBack", "Accepted", False),
+        ("Complete", "Stale", True),
+    ],
+)
+def test_an_answer_that_has_had_its_effect_is_not_shown_any_more(
+    phase: str, outcome: str, shown: bool
+) -> None:
+    asked_for = {"id": "1", "verb": "promote", "outcome": outcome, "message": "", "time": ""}
+    view = view_of(rollout(phase=phase, lastAction=asked_for), ())
+    assert ("ASKED" in tree(view, NOW, Paper(LINES)).plain) is shown
 
 
 @pytest.mark.parametrize("fleet", FLEETS)

@@ -78,6 +78,13 @@ def inject(
             metavar="CLAIM|/PATH",
         ),
     ] = None,
+    agent_secret: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Secret whose keys are variables of the agent, for the store it reads. Repeatable.",
+            metavar="NAME",
+        ),
+    ] = None,
     acknowledge: Annotated[
         bool,
         typer.Option(
@@ -117,11 +124,13 @@ def inject(
                 container=container,
                 staging=staging,
                 checkpoint_bytes=_bytes(size, uri),
-                folder=_folder_in_pods(uri),
+                folder=(place := _folder_in_pods(uri)) or "",
+                remote=place is None,
                 gate=gate,
                 operator_account=operator_account,
                 agent_args=tuple(agent_arg or ()),
                 agent_mounts=tuple(_mount(each) for each in agent_mount or ()),
+                agent_secrets=tuple(agent_secret or ()),
                 acknowledge_exposed=acknowledge,
                 node_volume=_node_volume(node_volume),
             )
@@ -173,12 +182,13 @@ def _bytes(size: str | None, uri: str | None) -> int | None:
         ) from error
 
 
-def _folder_in_pods(uri: str | None) -> str:
-    """Only a URI says where pods see the folder; a path is this machine's."""
+def _folder_in_pods(uri: str | None) -> str | None:
+    """None: it is in none. Only a URI says where pods see the folder; a path is this machine's: "", not known."""
     if uri is None or "://" not in uri:
         return ""
     try:
-        return str(folder(uri) or "")
+        found = folder(uri)
+        return None if found is None else str(found)
     except WeightsError as error:
         raise Refused(Reason.SIZE_MISSING, f"--uri {uri}: {error}") from error
 

@@ -142,6 +142,7 @@ def agent_container(place: Place, rollout: str) -> Json:
             *_callers(place.options),
             *place.options.agent_args,
         ],
+        **({"envFrom": _secrets(place.options)} if place.options.agent_secrets else {}),
         "env": _environment(place),
         "ports": [
             {"name": names.PORT_GRPC, "containerPort": names.DEFAULT_GRPC_PORT},
@@ -204,6 +205,10 @@ def _callers(options: Options) -> list[str]:
         f"--operator-account={options.operator_account or USUAL_ACCOUNT}",
         f"--cluster-credentials={names.MOUNT_CLUSTER}",
     ]
+
+
+def _secrets(options: Options) -> list[Json]:
+    return [{"secretRef": {"name": each}} for each in options.agent_secrets]
 
 
 def _environment(place: Place) -> list[Json]:

@@ -105,7 +105,11 @@ def _about_the_engine(
 def _about_staging(report: Report, place: Place) -> None:
     options = place.options
     seen = [str(each["mountPath"]) for each in place.mounts]
-    if not any(ours.holds(each, options.folder) for each in seen) if options.folder else not seen:
+    if options.folder:
+        unseen = not any(ours.holds(each, options.folder) for each in seen)
+    else:
+        unseen = not (seen or options.remote)
+    if unseen:
         report.could_not_know(
             Reason.CHECKPOINT_NOT_MOUNTED,
             "the agent must see the folder of spec.weights.uri, and mounts none"

@@ -17,7 +17,7 @@ class Options:
     """`name`: None for the label that is there, else the workload's own name.
 
     `checkpoint_bytes`: of one version; None: not known. `folder`: where agents read checkpoints (of a file:// URI), "" if not
-    known. `agent_mounts`: (volume of the pod, mount path).
+    known. `remote`: not from a folder at all. `agent_mounts`: (volume of the pod, mount path). `agent_secrets`: names of Secrets.
     """
 
     agent_image: str
@@ -26,10 +26,12 @@ class Options:
     staging: Staging = Staging.DISK
     checkpoint_bytes: int | None = None
     folder: str = ""
+    remote: bool = False
     gate: bool = False
     operator_account: str | None = None  # None: the chart's, in the pod's namespace
     agent_args: tuple[str, ...] = ()
     agent_mounts: tuple[tuple[str, str], ...] = ()
+    agent_secrets: tuple[str, ...] = ()
     acknowledge_exposed: bool = False
     node_volume: str = ""  # a claim, or a folder of the node where it begins with "/"
 

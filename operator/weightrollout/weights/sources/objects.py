@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from weightrollout.weights.errors import Reason, WeightsError
-from weightrollout.weights.sources import uri
+from weightrollout.weights.sources import reach, uri
 from weightrollout.weights.sources.meaning import changed, refused, too_few
 from weightrollout.weights.sources.remote import Remote
 from weightrollout.weights.sources.retry import Again, Patience
@@ -28,9 +28,10 @@ SCHEMES: Final = tuple(_PREFIX)
 
 _STATUS: Final = re.compile(r"status code: (\d{3})")
 _KIND: Final = re.compile(r"\bkind: (\w+)")
-#: Where the library asks for credentials, as its words name it.
+#: Where the library asks for credentials, as its words name it; what lies there is never asked for by POST.
 _IDENTITY: Final = re.compile(
-    r"//169\.254\.\d+\.\d+|metadata\.google\.internal|/latest/(api/token|meta-data/)"
+    r"performing POST|//169\.254\.\d+\.\d+|fd00:ec2::|/v1/credentials"
+    r"|metadata\.google\.internal|/computeMetadata/|/latest/(api/token|meta-data/)"
     r"|AssumeRoleWithWebIdentity|/oauth2/v2\.0/token|oauth2\.googleapis\.com"
 )
 _TIME: Final = "time "
@@ -66,6 +67,7 @@ def _store(scheme: str, bucket: str, patience: Patience) -> "S3Store | GCSStore 
         "timeout": timedelta(seconds=4 * patience.deadline_s),
         # The library looks for it only where it is given no options at all.
         "allow_http": os.environ.get(f"{_PREFIX[scheme]}_ALLOW_HTTP", "").lower() == "true",
+        **reach.client_options(scheme, os.environ),
     }
     match scheme:
         case "s3":
@@ -161,6 +163,11 @@ def _meaning(error: Exception, what: str, *, pinned: bool) -> Exception:
 def _without_answer(text: str, what: str) -> Exception:
     found = _KIND.search(text)
     kind = found[1] if found else ""
+    if reach.NOWHERE in text:
+        return WeightsError(
+            Reason.SOURCE_UNTRUSTED,
+            f"{what}: leads to a host that is not the store's: a redirect, which is not followed",
+        )
     if "InvalidCertificate" in text:
         return WeightsError(
             Reason.SOURCE_UNTRUSTED,
@@ -168,12 +175,19 @@ def _without_answer(text: str, what: str) -> Exception:
         )
     if _IDENTITY.search(text):
         return _no_identity(what)
-    if "BadScheme" in text:
-        return uri.unsupported(
-            what, "the store's endpoint is http://; if that is meant, set AWS_ALLOW_HTTP=true"
+    if "inner: BareRedirect" in text:
+        return WeightsError(
+            Reason.SOURCE_NOT_FOUND,
+            f"{what}: lies elsewhere, as a bucket of another region does: see AWS_REGION",
         )
     if "following redirect" in text:
-        return WeightsError(Reason.SOURCE_UNTRUSTED, f"{what}: is redirected without end")
+        whither = "to a place without TLS" if "BadScheme" in text else "without end"
+        return WeightsError(Reason.SOURCE_UNTRUSTED, f"{what}: is redirected {whither}")
+    if "BadScheme" in text:
+        name = f"{_PREFIX[uri.scheme(what)]}_ALLOW_HTTP"
+        return uri.unsupported(
+            what, f"the store's endpoint is http://; if that is meant, set {name}=true"
+        )
     unreadable = {
         "Timeout": "the server is silent for too long",
         "Interrupted": "the connection was cut",

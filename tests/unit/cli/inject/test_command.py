@@ -87,3 +87,11 @@ def test_a_uri_that_only_pods_can_read_needs_a_size_beside_it() -> None:
     after = inject("--uri", "file:///models/chat/1200/", "--bytes", "1Gi", given=given)
     assert after.exit_code == 0
     assert "CheckpointNotMounted" not in after.stderr
+
+
+def test_weights_in_a_bucket_need_no_mount() -> None:
+    bucket = ["--uri", "s3://weights/chat/1200/", "--bytes", "1Gi", "--agent-secret", "reader"]
+    after = inject(*bucket)
+    assert after.exit_code == 0
+    assert "CheckpointNotMounted" not in after.stderr
+    assert "secretRef" in after.stdout

@@ -245,3 +245,9 @@ def test_a_named_container_is_the_engine_even_if_nothing_says_vllm() -> None:
     assert "readinessProbe" in pod_spec(after)["containers"][0]
     assert "readinessProbe" not in pod_spec(after)["containers"][1]
     assert Reason.ENTRY_POINT_ASSUMED in {each.reason for each in report.unknown}
+
+
+def test_keys_of_a_store_reach_the_agent_and_not_the_engine() -> None:
+    after = injected(deployment(engine()), Options(IMAGE, agent_secrets=("weights-reader",)))
+    assert agent_of(after)["envFrom"] == [{"secretRef": {"name": "weights-reader"}}]
+    assert "envFrom" not in pod_spec(after)["containers"][0]

@@ -20,13 +20,13 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/4 available 4 step 1/2
-          event          StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
 --- abort
     34 s  Paused 1/4 available 4 step 1/2
           RecordRevision Aborted: b was aborted by a person
           event          RevisionRejected: version b: Aborted: b was aborted by a person
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     34 s  RollingBack 3/4 available 4
           Accepted       abort:chat-806d6133a3@1: b is left for a
           Reserve        BudgetAllows: chat-0 goes to a (0 of 1 in use)
@@ -57,8 +57,8 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
    131 s  Paused 1/4 available 4 step 1/2
-          event          StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
    131 s  Progressing 1/4 available 4 step 2/2
           Accepted       promote:chat-806d6133a3:1@3: step 2 of 2 is left
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)

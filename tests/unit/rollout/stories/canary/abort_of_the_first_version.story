@@ -16,12 +16,12 @@
           PutIn          Swapped: chat-0 serves a
           event          Proven: version a is proven on its first pod
      7 s  Paused 1/2 available 2 step 1/2
-          event          StepPaused: waiting at step 2 of 2 (1 of 2 pods serve a): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 2 pods serve a): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     34 s  Paused 1/2 available 2 step 1/2
           RecordRevision Aborted: a was aborted by a person
           event          RevisionRejected: version a: Aborted: a was aborted by a person
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 2 pods serve a): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     34 s  RollingBack 1/2 available 2
           Accepted       abort:chat-3dc1e4ecd2@1: a is left for default
           RestartEngine  BackToBaseline: chat-0 goes back to its base weights

@@ -18,12 +18,12 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/3 available 3 step 1/2
-          event          StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     34 s  Suspended 1/3 available 3 step 1/2
           RecordRevision Aborted: b was aborted by a person
           event          RevisionRejected: version b: Aborted: b was aborted by a person
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     34 s  Suspended 2/3 available 3
           Accepted       abort:chat-806d6133a3@1: b is left for a
           event          ActionAccepted: abort: b is left for a

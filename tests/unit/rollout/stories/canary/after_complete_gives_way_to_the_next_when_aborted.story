@@ -18,21 +18,21 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/3 available 3 step 1/2
-          event          StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
 --- version c is published
      7 s  Paused 1/3 available 3 step 1/2
           event          RolloutStarted: version c is desired
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
 --- abort of what is queued, then of what runs
     67 s  Paused 1/3 available 3 step 1/2
           Stale          abort:chat-1b042ba447@1: c has not begun (strategy.supersede AfterComplete): what runs is b, revision chat-806d6133a3
           event          ActionStale: abort: c has not begun (strategy.supersede AfterComplete): what runs is b, revision chat-806d6133a3
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     67 s  Paused 1/3 available 3 step 1/2
           RecordRevision Aborted: b was aborted by a person
           event          RevisionRejected: version b: Aborted: b was aborted by a person
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     67 s  Progressing 0/3 available 3 step 0/2
           Stale          abort:chat-806d6133a3@2: revision chat-1b042ba447 is worked on, not chat-806d6133a3
           RecordRevision NewRevision: version c is revision 3
@@ -54,5 +54,5 @@
           PutIn          Swapped: chat-1 serves c
           event          Proven: version c is proven on its first pod
     74 s  Paused 1/3 available 3 step 1/2
-          event          StepPaused: waiting at step 2 of 2 (1 of 3 pods serve c): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 3 pods serve c): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat

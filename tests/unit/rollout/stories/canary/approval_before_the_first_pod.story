@@ -1,21 +1,21 @@
      0 s  Paused 0/3 available 3 step 0/1
           RecordRevision NewRevision: version b is revision 2
           event          RolloutStarted: version b is desired
-          event          StepPaused: waiting at step 1 of 1 (0 of 3 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 1 of 1 (0 of 3 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 1 of 1: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 1 of 1: kubectl weightrollout promote chat
      0 s  Paused 0/3 available 3 step 0/1
           Stage          Scout: chat-0 reads b from file:///models/b/
-          hold Step/StepPaused: waiting at step 1 of 1 (0 of 3 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 1 of 1: kubectl weightrollout promote chat
      2 s  Paused 0/3 available 3 step 0/1
           RecordRevision DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
           event          DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
-          hold Step/StepPaused: waiting at step 1 of 1 (0 of 3 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 1 of 1: kubectl weightrollout promote chat
      2 s  Paused 0/3 available 3 step 0/1
           Stage          NotStaged: chat-1 reads b sha256:bbbbbbbb..
-          hold Step/StepPaused: waiting at step 1 of 1 (0 of 3 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 1 of 1: kubectl weightrollout promote chat
      4 s  Paused 0/3 available 3 step 0/1
           Stage          NotStaged: chat-2 reads b sha256:bbbbbbbb..
-          hold Step/StepPaused: waiting at step 1 of 1 (0 of 3 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 1 of 1: kubectl weightrollout promote chat
      6 s  Progressing 0/3 available 3 step 1/1
           Accepted       promote:chat-806d6133a3:0@1: step 1 of 1 is left
           Reserve        BudgetAllows: chat-0 goes to b (0 of 1 in use)

@@ -20,8 +20,8 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/4 available 4 step 1/2
-          event          StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
 --- the canary is deleted, and its replacement joins
     34 s  Progressing 0/4 available 3 step 1/2
           Stage          NotStaged: chat-4 reads a sha256:aaaaaaaa..
@@ -40,4 +40,4 @@
     44 s  Progressing 1/4 available 3 step 1/2
           PutIn          Swapped: chat-1 serves b
     45 s  Paused 1/4 available 4 step 1/2
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat

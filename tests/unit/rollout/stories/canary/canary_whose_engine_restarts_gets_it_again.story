@@ -18,8 +18,8 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/3 available 3 step 1/2
-          event          StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
 --- the engine of the canary restarts
     34 s  Progressing 0/3 available 2 step 1/2
           Reserve        NotInService: chat-0 goes to b (not in service)
@@ -28,4 +28,4 @@
     38 s  Progressing 1/3 available 2 step 1/2
           PutIn          Swapped: chat-0 serves b
     39 s  Paused 1/3 available 3 step 1/2
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat

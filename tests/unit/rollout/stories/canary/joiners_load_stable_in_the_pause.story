@@ -18,51 +18,51 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/3 available 3 step 1/2
-          event          StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
 --- three pods more
      7 s  Paused 1/6 available 3 step 1/2
           Stage          NotStaged: chat-3 reads a sha256:aaaaaaaa..
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 6 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
      9 s  Paused 1/6 available 3 step 1/2
           Reserve        NotInService: chat-3 goes to a (not in service)
           Stage          NotStaged: chat-4 reads a sha256:aaaaaaaa..
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 6 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     11 s  Paused 1/6 available 3 step 1/2
           SwapPod        Settled: chat-3 swaps to a: out of its endpoints and settled
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 6 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     11 s  Paused 1/6 available 3 step 1/2
           Reserve        NotInService: chat-4 goes to a (not in service)
           Stage          NotStaged: chat-5 reads a sha256:aaaaaaaa..
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 6 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     12 s  Paused 1/6 available 3 step 1/2
           PutIn          Swapped: chat-3 serves a
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 6 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     13 s  Paused 1/6 available 3 step 1/2
           SwapPod        Settled: chat-4 swaps to a: out of its endpoints and settled
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 6 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     13 s  Paused 1/6 available 3 step 1/2
           Reserve        NotInService: chat-5 goes to a (not in service)
           Stage          NotStaged: chat-3 reads b sha256:bbbbbbbb..
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 6 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     13 s  Paused 1/6 available 4 step 1/2
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 6 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     14 s  Paused 1/6 available 4 step 1/2
           PutIn          Swapped: chat-4 serves a
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 6 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     15 s  Paused 1/6 available 4 step 1/2
           SwapPod        Settled: chat-5 swaps to a: out of its endpoints and settled
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 6 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     15 s  Paused 1/6 available 4 step 1/2
           Stage          NotStaged: chat-4 reads b sha256:bbbbbbbb..
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 6 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     15 s  Paused 1/6 available 5 step 1/2
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 6 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     16 s  Paused 1/6 available 5 step 1/2
           PutIn          Swapped: chat-5 serves a
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 6 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     17 s  Paused 1/6 available 5 step 1/2
           Stage          NotStaged: chat-5 reads b sha256:bbbbbbbb..
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 6 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     17 s  Paused 1/6 available 6 step 1/2
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 6 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat

@@ -18,19 +18,19 @@
           PutIn          Swapped: chat-0 serves a
           event          Proven: version a is proven on its first pod
      7 s  Paused 1/3 available 3 step 1/2
-          event          StepPaused: waiting at step 2 of 2 (1 of 3 pods serve a): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 3 pods serve a): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
 --- two pods more
      7 s  Paused 1/5 available 3 step 1/2
           Stage          NotStaged: chat-3 reads a sha256:aaaaaaaa..
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 5 pods serve a): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
      8 s  Paused 1/5 available 4 step 1/2
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 5 pods serve a): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
      8 s  Paused 1/5 available 5 step 1/2
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 5 pods serve a): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
      9 s  Paused 1/5 available 5 step 1/2
           Stage          NotStaged: chat-4 reads a sha256:aaaaaaaa..
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 5 pods serve a): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     34 s  Progressing 1/5 available 5 step 2/2
           Accepted       promote:chat-3dc1e4ecd2@1: step 2 of 2 is left
           Reserve        BudgetAllows: chat-1 goes to a (0 of 1 in use)

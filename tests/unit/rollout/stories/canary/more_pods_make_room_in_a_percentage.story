@@ -18,8 +18,8 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/3 available 3 step 1/2
-          event          StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
 --- six pods more: 20 % of nine are two
      7 s  Progressing 1/9 available 3 step 1/2
           Stage          NotStaged: chat-3 reads a sha256:aaaaaaaa..
@@ -86,7 +86,7 @@
     27 s  Progressing 2/9 available 8 step 1/2
           PutIn          Swapped: chat-1 serves b
     28 s  Paused 2/9 available 9 step 1/2
-          hold Step/StepPaused: waiting at step 2 of 2 (2 of 9 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     29 s  Paused 2/9 available 9 step 1/2
           Stage          NotStaged: chat-5 reads b sha256:bbbbbbbb..
-          hold Step/StepPaused: waiting at step 2 of 2 (2 of 9 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat

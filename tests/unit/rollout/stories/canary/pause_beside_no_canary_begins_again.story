@@ -18,8 +18,8 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Progressing 1/3 available 3 step 1/2
-          event          StepTimed: step 2 of 2 pauses for 100 seconds since t=7 (1 of 3 pods serve b); to go on now: kubectl weightrollout promote chat
-          hold Step/StepTimed: step 2 of 2 pauses for 100 seconds since t=7 (1 of 3 pods serve b); to go on now: kubectl weightrollout promote chat
+          event          StepTimed: step 2 of 2 pauses for 100 seconds since t=7; to go on now: kubectl weightrollout promote chat
+          hold Step/StepTimed: step 2 of 2 pauses for 100 seconds since t=7; to go on now: kubectl weightrollout promote chat
 --- the canary is deleted
     97 s  Progressing 0/2 available 2 step 1/2
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
@@ -29,6 +29,6 @@
    101 s  Progressing 1/2 available 1 step 1/2
           PutIn          Swapped: chat-1 serves b
    102 s  Progressing 1/2 available 2 step 1/2
-          hold Step/StepTimed: step 2 of 2 pauses for 100 seconds since t=102 (1 of 2 pods serve b); to go on now: kubectl weightrollout promote chat
+          hold Step/StepTimed: step 2 of 2 pauses for 100 seconds since t=102; to go on now: kubectl weightrollout promote chat
    202 s  Progressing 1/2 available 2 step 2/2
           Reserve        BudgetAllows: chat-2 goes to b (0 of 1 in use)

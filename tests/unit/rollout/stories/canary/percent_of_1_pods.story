@@ -15,13 +15,13 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/1 available 1 step 1/4
-          event          StepPaused: waiting at step 2 of 4 (1 of 1 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 4 (1 of 1 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 4: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 4: kubectl weightrollout promote chat
     34 s  Paused 1/1 available 1 step 3/4
           Accepted       promote:chat-806d6133a3:1@1: step 2 of 4 is left
           event          ActionAccepted: promote: step 2 of 4 is left
-          event          StepPaused: waiting at step 4 of 4 (1 of 1 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 4 of 4 (1 of 1 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 4 of 4: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 4 of 4: kubectl weightrollout promote chat
     34 s  Progressing 1/1 available 1 step 4/4
           Accepted       promote:chat-806d6133a3:3@2: step 4 of 4 is left
           RecordRevision AllPodsVerified: all 1 pods serve b

@@ -18,8 +18,8 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/3 available 3 step 1/4
-          event          StepPaused: waiting at step 2 of 4 (1 of 3 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 4 (1 of 3 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 4: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 4: kubectl weightrollout promote chat
     34 s  Progressing 1/3 available 3 step 2/4
           Accepted       promote:chat-806d6133a3:1@1: step 2 of 4 is left
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
@@ -30,8 +30,8 @@
     38 s  Progressing 2/3 available 2 step 2/4
           PutIn          Swapped: chat-1 serves b
     39 s  Paused 2/3 available 3 step 3/4
-          event          StepPaused: waiting at step 4 of 4 (2 of 3 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 4 of 4 (2 of 3 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 4 of 4: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 4 of 4: kubectl weightrollout promote chat
     66 s  Progressing 2/3 available 3 step 4/4
           Accepted       promote:chat-806d6133a3:3@2: step 4 of 4 is left
           Reserve        BudgetAllows: chat-2 goes to b (0 of 1 in use)

@@ -20,17 +20,17 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/7 available 7 step 1/4
-          event          StepPaused: waiting at step 2 of 4 (1 of 7 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 4 (1 of 7 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 4: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 4: kubectl weightrollout promote chat
      8 s  Paused 1/7 available 7 step 1/4
           Stage          NotStaged: chat-4 reads b sha256:bbbbbbbb..
-          hold Step/StepPaused: waiting at step 2 of 4 (1 of 7 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 4: kubectl weightrollout promote chat
     10 s  Paused 1/7 available 7 step 1/4
           Stage          NotStaged: chat-5 reads b sha256:bbbbbbbb..
-          hold Step/StepPaused: waiting at step 2 of 4 (1 of 7 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 4: kubectl weightrollout promote chat
     12 s  Paused 1/7 available 7 step 1/4
           Stage          NotStaged: chat-6 reads b sha256:bbbbbbbb..
-          hold Step/StepPaused: waiting at step 2 of 4 (1 of 7 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 4: kubectl weightrollout promote chat
     34 s  Progressing 1/7 available 7 step 2/4
           Accepted       promote:chat-806d6133a3:1@1: step 2 of 4 is left
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
@@ -55,8 +55,8 @@
     48 s  Progressing 4/7 available 6 step 2/4
           PutIn          Swapped: chat-3 serves b
     49 s  Paused 4/7 available 7 step 3/4
-          event          StepPaused: waiting at step 4 of 4 (4 of 7 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 4 of 4 (4 of 7 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 4 of 4: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 4 of 4: kubectl weightrollout promote chat
     76 s  Progressing 4/7 available 7 step 4/4
           Accepted       promote:chat-806d6133a3:3@2: step 4 of 4 is left
           Reserve        BudgetAllows: chat-4 goes to b (0 of 1 in use)

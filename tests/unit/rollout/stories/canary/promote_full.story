@@ -20,8 +20,8 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/4 available 4 step 1/4
-          event          StepPaused: waiting at step 2 of 4 (1 of 4 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 4 (1 of 4 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 4: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 4: kubectl weightrollout promote chat
      7 s  Progressing 1/4 available 4 step 4/4
           Accepted       promote:chat-806d6133a3:full@1: all steps are left
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)

@@ -18,11 +18,11 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/3 available 3 step 1/3
-          event          StepPaused: waiting at step 2 of 3 (1 of 3 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 3 (1 of 3 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 3: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 3: kubectl weightrollout promote chat
      7 s  Paused 1/3 available 3 step 2/3
           Accepted       promote:chat-806d6133a3@1: step 2 of 3 is left
           event          ActionAccepted: promote: step 2 of 3 is left
-          event          StepPaused: waiting at step 3 of 3 (1 of 3 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 3 of 3 (1 of 3 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 3 of 3: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 3 of 3: kubectl weightrollout promote chat
 --- a new leader reads the same slot

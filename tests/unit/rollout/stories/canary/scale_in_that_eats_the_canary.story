@@ -20,8 +20,8 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/4 available 4 step 1/2
-          event          StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
 --- two pods less, the canary among them
     34 s  Progressing 0/2 available 2 step 1/2
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
@@ -31,4 +31,4 @@
     38 s  Progressing 1/2 available 1 step 1/2
           PutIn          Swapped: chat-1 serves b
     39 s  Paused 1/2 available 2 step 1/2
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 2 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat

@@ -20,8 +20,8 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/4 available 4 step 1/4
-          event          StepPaused: waiting at step 2 of 4 (1 of 4 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 4 (1 of 4 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 4: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 4: kubectl weightrollout promote chat
      7 s  Progressing 1/4 available 4 step 2/4
           Accepted       promote:chat-806d6133a3:1@1: step 2 of 4 is left
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
@@ -32,8 +32,8 @@
     11 s  Progressing 2/4 available 3 step 2/4
           PutIn          Swapped: chat-1 serves b
     12 s  Paused 2/4 available 4 step 3/4
-          event          StepPaused: waiting at step 4 of 4 (2 of 4 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 4 of 4 (2 of 4 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 4 of 4: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 4 of 4: kubectl weightrollout promote chat
 --- no pods
     39 s  Pending 0/0 available 0 step 3/4
           hold Pods/NoPods: no pod carries the label weightrollout.dev/name: chat: set it in the pod template
@@ -71,10 +71,10 @@
     51 s  Progressing 2/4 available 2 step 3/4
           SwapPod        Settled: chat-13 swaps to a: out of its endpoints and settled
     51 s  Paused 2/4 available 3 step 3/4
-          hold Step/StepPaused: waiting at step 4 of 4 (2 of 4 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 4 of 4: kubectl weightrollout promote chat
     52 s  Paused 2/4 available 3 step 3/4
           PutIn          Swapped: chat-13 serves a
           Stage          NotStaged: chat-13 reads b sha256:bbbbbbbb..
-          hold Step/StepPaused: waiting at step 4 of 4 (2 of 4 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 4 of 4: kubectl weightrollout promote chat
     53 s  Paused 2/4 available 4 step 3/4
-          hold Step/StepPaused: waiting at step 4 of 4 (2 of 4 pods serve b): kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 4 of 4: kubectl weightrollout promote chat

@@ -20,8 +20,8 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/4 available 4 step 1/2
-          event          StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
 --- nobody reaches the agent of the canary, and a new leader begins
     34 s  Progressing 0/4 available 3 step 1/2
           event          Held: AgentUnreachable: the agent of chat-0 does not answer; it counts as out until it does
@@ -29,8 +29,8 @@
 --- it answers again
    934 s  Paused 1/4 available 4 step 1/2
           event          Proven: version b is proven on its first pod
-          event          StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
    934 s  Progressing 1/4 available 4 step 2/2
           Accepted       promote:chat-806d6133a3:1@1: step 2 of 2 is left
           Reserve        BudgetAllows: chat-1 goes to b (0 of 2 in use)

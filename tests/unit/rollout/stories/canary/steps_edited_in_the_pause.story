@@ -20,8 +20,8 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/4 available 4 step 1/2
-          event          StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 4 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
 --- other steps; then comes a promote that was meant for the old ones
     34 s  Progressing 1/4 available 4 step 0/2
           Stale          promote:chat-806d6133a3:1@1: the steps are others now: see where it is and promote again
@@ -33,5 +33,5 @@
     38 s  Progressing 2/4 available 3 step 0/2
           PutIn          Swapped: chat-1 serves b
     39 s  Paused 2/4 available 4 step 1/2
-          event          StepPaused: waiting at step 2 of 2 (2 of 4 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 2 (2 of 4 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat

@@ -18,8 +18,8 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Progressing 1/3 available 3 step 1/2
-          event          StepTimed: step 2 of 2 pauses for 60 seconds since t=7 (1 of 3 pods serve b); to go on now: kubectl weightrollout promote chat
-          hold Step/StepTimed: step 2 of 2 pauses for 60 seconds since t=7 (1 of 3 pods serve b); to go on now: kubectl weightrollout promote chat
+          event          StepTimed: step 2 of 2 pauses for 60 seconds since t=7; to go on now: kubectl weightrollout promote chat
+          hold Step/StepTimed: step 2 of 2 pauses for 60 seconds since t=7; to go on now: kubectl weightrollout promote chat
     67 s  Progressing 1/3 available 3 step 2/2
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
     67 s  Progressing 1/3 available 2 step 2/2

@@ -18,8 +18,8 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      7 s  Paused 1/3 available 3 step 1/2
-          event          StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 2 (1 of 3 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
 --- version a again
      7 s  Progressing 2/3 available 3
           RecordRevision NewRevision: version a comes back as revision 3

@@ -23,8 +23,8 @@
     11 s  Progressing 2/2 available 1 step 0/2
           PutIn          Swapped: chat-1 serves b
     12 s  Paused 2/2 available 2 step 1/2
-          event          StepPaused: waiting at step 2 of 2 (2 of 2 pods serve b): kubectl weightrollout promote chat
-          hold Step/StepPaused: waiting at step 2 of 2 (2 of 2 pods serve b): kubectl weightrollout promote chat
+          event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
+          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
     39 s  Progressing 2/2 available 2 step 2/2
           Accepted       promote:chat-806d6133a3@1: step 2 of 2 is left
           RecordRevision AllPodsVerified: all 2 pods serve b
