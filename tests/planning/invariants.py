@@ -167,7 +167,6 @@ class Watcher:
             assert not toy.held, f"{action} while a trainer holds it: {toy.held}"
             if driven and not toy.poisoned:
                 assert toy.loaded is None, f"{action} and it holds {toy.loaded}"
-                assert not toy.ready or toy.reserved_txn, f"{action} and it serves"
         if driven:
             assert not plan.status.pods.outdated, "outdated, where a trainer drives"
             assert plan.status.trainer is not None, "nobody says who drives"

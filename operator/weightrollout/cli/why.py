@@ -157,6 +157,8 @@ def _next(view: View, ahead: Forecast) -> str:
     """The planner's first step that is not the hold itself."""
     if view.outcome is Outcome.COMPLETE:
         return "nothing: a trainer drives" if view.driven else "nothing: it is complete"
+    if view.hold is not None and view.hold.reason == HoldReason.WAITING_FOR_TRAINER:
+        return "nothing, until the trainer has updated these pods"
     moves = [each for each in ahead.steps if each.kind is not Kind.WAIT]
     # What is being read already cannot be seen here, and status says it: STAGING.
     step = next((each for each in moves if each.kind is not Kind.READ), None)

@@ -57,6 +57,16 @@ def loaded(status: Json) -> dict[str, int]:
     return {each["version"]: each["pods"] for each in status.get("versions", [])}
 
 
+def hold(status: Json) -> str:
+    found: str = status.get("hold", {}).get("reason", "")
+    return found
+
+
+def guard(status: Json) -> str:
+    found: str = status.get("trainer", {}).get("guard", "")
+    return found
+
+
 def reason(status: Json, condition: str = "Ready") -> str:
     (found,) = (each for each in status["conditions"] if each["type"] == condition)
     return f"{found['status']}/{found['reason']}"
@@ -73,14 +83,14 @@ async def test_engines_with_a_backend_of_their_own_serve_what_their_trainer_send
 ) -> None:
     """Not before; the guard of the spec reaches the agents; nobody calls the pods incompatible or outdated."""
     await change(world, NCCL, driver="Trainer")
-    await world.until(NCCL, lambda status: status["hold"]["reason"] == "NoPods", SOON, "it is seen")
+    await world.until(NCCL, lambda status: hold(status) == "NoPods", SOON, "it is seen")
     await world.deploy(fleet_of(NCCL, written["a"].folder, "nccl", token, machine))
     served: list[Json] = []
 
     async def all_wait() -> bool:
         served.extend(pod for pod in await world.pods(NCCL) if is_ready(pod))
         status = await world.status(NCCL)
-        return status["pods"]["joining"] == 2 and status["hold"]["reason"] == "WaitingForTrainer"
+        return status.get("pods", {}).get("joining") == 2 and hold(status) == "WaitingForTrainer"
 
     await eventually(all_wait, SOON, "both pods wait for their trainer")
     assert served == [], "base weights served"
@@ -89,7 +99,7 @@ async def test_engines_with_a_backend_of_their_own_serve_what_their_trainer_send
     assert (refused.status, refused.body["error"]) == (409, "not_paused")
     await change(world, NCCL, driver="Trainer", guard="AutoPause")
     status = await world.until(
-        NCCL, lambda status: status["trainer"]["guard"] == "AutoPause", SOON, "all agents know"
+        NCCL, lambda status: guard(status) == "AutoPause", SOON, "all agents know"
     )
     assert status["pods"]["incompatible"] == 0
     for pod in pods:
@@ -116,7 +126,7 @@ async def test_joiners_load_the_durable_version_and_the_fleet_changes_hands(
 ) -> None:
     durable = {"version": "durable-a", "uri": written["a"].uri}
     await change(world, OURS, driver="Trainer", weights=durable, swap={"drainSeconds": 0})
-    await world.until(OURS, lambda status: status["hold"]["reason"] == "NoPods", SOON, "it is seen")
+    await world.until(OURS, lambda status: hold(status) == "NoPods", SOON, "it is seen")
     await world.deploy(fleet_of(OURS, written["c"].folder, "weightrollout", token, machine))
     await world.until(OURS, lambda status: loaded(status) == {"durable-a": 2}, SOON, "both joined")
     await world.until_ready(OURS, 2, SOON)
@@ -145,9 +155,7 @@ async def test_joiners_load_the_durable_version_and_the_fleet_changes_hands(
     assert (await kept.control("pause_generation", mode="keep")).status == 200
     newer = {"version": "newer-b", "uri": written["b"].uri}
     await change(world, OURS, driver="Operator", weights=newer, swap={"drainSeconds": 0})
-    held = await world.until(
-        OURS, lambda status: status["hold"]["reason"] == "HeldByTrainer", SOON, "it waits"
-    )
+    held = await world.until(OURS, lambda status: hold(status) == "HeldByTrainer", SOON, "it waits")
     assert loaded(held)["8"] == 1
 
     async def begins_nothing() -> bool:
