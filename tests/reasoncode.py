@@ -37,6 +37,7 @@ NO_REASON: Final = frozenset(
         *("AgentAsyncStub", "BearerToken", "PodWriter", "RolloutsOf", "StageCount"),
         *("PairRefused", "TargetMoved", "TransferError", "WeightRolloutEngine"),
         *("EdDSA", "MoEConfig"),
+        "AutoPause",
         # words of PodDisruptionBudgets, their selectors and their conditions
         *("DisruptionAllowed", "DisruptionBudget", "DoesNotExist", "NotIn", "SyncFailed"),
         # errors of libraries, by which a source's own reason is found

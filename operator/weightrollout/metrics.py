@@ -154,6 +154,13 @@ AGENT_ALONE_STEPS: Final = Row(
     "Ended steps that the agent took without an operator; reason is empty when they went well.",
     ("step", "reason"),
 )
+AGENT_TRAINER_GUARD: Final = Row(
+    "agent_trainer_guard",
+    Door.AGENT,
+    Kind.GAUGE,
+    "1 for what the RL routes ask of a trainer now, as spec.guard has it; none where they are shut.",
+    ("guard",),
+)
 AGENT_PHASE_SECONDS: Final = Row(
     "agent_swap_phase_seconds",
     Door.AGENT,
@@ -205,7 +212,7 @@ AGENT_STAGING_SECONDS: Final = Row(
 TABLE: Final = (
     PODS, STAGED_BYTES, SWAP_PAUSE, SWAPS, ACTIONS, PASSES, PASS_ERRORS, QUEUE_DEPTH, LOOP_LAG, LEADER,
     API_REQUESTS, STATUS_WRITES, WATCH_STARTS, EVENTS_DROPPED,
-    ENGINE_INFO, AGENT_INFO, AGENT_READY, AGENT_ALONE, AGENT_ALONE_STEPS, AGENT_PHASE_SECONDS, AGENT_PAUSE, AGENT_SWAPS, AGENT_STAGED_BYTES, AGENT_STAGING_SECONDS,
+    ENGINE_INFO, AGENT_INFO, AGENT_READY, AGENT_ALONE, AGENT_ALONE_STEPS, AGENT_TRAINER_GUARD, AGENT_PHASE_SECONDS, AGENT_PAUSE, AGENT_SWAPS, AGENT_STAGED_BYTES, AGENT_STAGING_SECONDS,
     AGENT_NODE_BYTES, AGENT_NODE_NOTICES,
 )  # fmt: skip
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from pydantic import ValidationError
 
-from weightrollout.api.spec import WeightRolloutSpec
+from weightrollout.api.spec import Driver, WeightRolloutSpec
 from weightrollout.api.status import WeightRolloutStatus
 from weightrollout.kube.client import Json
 from weightrollout.kube.configmaps import StableRecord
@@ -88,6 +88,11 @@ def published(record: StableRecord | None) -> Ref | None:
         metadata=metadata_of(record.metadata),
         draft=record.draft,
     )
+
+
+def is_trainers(record: StableRecord | None) -> bool:
+    """It says that a trainer drives."""
+    return record is not None and record.driver == Driver.TRAINER
 
 
 def put_in_txn(annotation: str) -> str:

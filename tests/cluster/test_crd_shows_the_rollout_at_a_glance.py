@@ -75,12 +75,12 @@ async def test_the_columns_tell_version_phase_progress_and_hold(
     wide = [column["name"].upper() for column in shown["columnDefinitions"]]
     narrow = [c["name"].upper() for c in shown["columnDefinitions"] if c["priority"] == 0]
     assert narrow == ["NAME", "VERSION", "PHASE", "UPDATED", "HOLD", "PAUSE", "AGE"]
-    assert wide == [*narrow, "STABLE", "STEP", "FAILED", "MESSAGE"]
+    assert wide == [*narrow, "STABLE", "STEP", "FAILED", "DRIVER", "MESSAGE"]
     cells = dict(zip(wide, shown["rows"][0]["cells"], strict=True))
     del cells["AGE"]
     assert list(cells.values()) == [
         "glance", "v2", "Progressing", "5/8", "SwapInProgress", 12,
-        "v1", 2, 1, "5 of 8 pods serve v2; swapping chat-5",
+        "v1", 2, 1, "Operator", "5 of 8 pods serve v2; swapping chat-5",
     ]  # fmt: skip
     await api.delete(path)
 

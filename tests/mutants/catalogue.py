@@ -24,6 +24,9 @@ _DISRUPTION: Final = (
 _HISTORY: Final = (
     "unit/rollout/test_history_stories.py::test_story_of_the_history_ends_well_in_any_order"
 )
+_TRAINER: Final = (
+    "unit/rollout/test_trainer_stories.py::test_fleet_of_a_trainer_ends_well_in_any_order"
+)
 _MATRIX: Final = "property/test_kill_matrix.py::"
 _ONE_KILL: Final = (
     f"{_MATRIX}test_invariant_6_one_kill_or_lost_call_at_any_boundary_ends_in_the_right_weights"
@@ -197,6 +200,15 @@ MUTANTS: Final = (
         "    if facts.poisoned:\n",
         "    if False:\n",
         (f"{_READY}test_gravest_reason_is_given",),
+    ),
+    Mutant(
+        "base weights serve a trainer",
+        5,
+        "where a trainer drives an engine with base weights is out of service",
+        "agent/readiness.py",
+        "    if driven and loaded.is_baseline:\n",
+        "    if False:\n",
+        (f"{_READY}test_pod_is_ready_exactly_when_every_rule_holds",),
     ),
     Mutant(
         "anything may answer",
@@ -437,6 +449,24 @@ MUTANTS: Final = (
         "                if pod is None or pod.uid != uid:\n",
         "                if pod is None:\n",
         ("unit/kube/test_pod_writes.py",),
+    ),
+    Mutant(
+        "a trainer's version is swapped away",
+        9,
+        "where a trainer drives only pods with base weights are loaded",
+        "rollout/situation.py",
+        "    if situation.fleet.trainer_drives:\n",
+        "    if False:\n",
+        (f"{_TRAINER}[joiner_loads_the_durable_version-0]",),
+    ),
+    Mutant(
+        "a trainer is swapped under its hands",
+        10,
+        "who holds the engine is alone at it",
+        "rollout/gates.py",
+        "    no_trainer_holds,\n    agent",
+        "    agent",
+        (f"{_TRAINER}[operator_takes_over_when_nothing_holds-0]",),
     ),
     Mutant(
         "all prove at once",

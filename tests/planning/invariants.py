@@ -8,15 +8,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from weightrollout.api.quantity import limit
-from weightrollout.api.spec import Mode, TakeOut
+from weightrollout.api.spec import Driver, Mode, TakeOut
 from weightrollout.rollout.actions import (
     EvictPod,
     Plan,
     PruneRevision,
+    PutIn,
     Reserve,
     RestartEngine,
     Stage,
     SwapPod,
+    TakeOutPod,
 )
 from weightrollout.rollout.fleet import AgentFault, AgentView, Doing, Fleet, Ref, Verdict
 from weightrollout.rollout.simulate import ToyWorld
@@ -57,6 +59,7 @@ class Watcher:
         self._history_keeps_what_is_used(fleet, plan)
         self._counts_add_up(fleet, plan)
         self._ready_is_about_this_spec(fleet, plan)
+        self._trainers_pods_are_left_alone(fleet, plan)
         return plan
 
     def _follow(self, fleet: Fleet) -> None:
@@ -151,8 +154,31 @@ class Watcher:
                 assert not toy.ready, f"invariant 2: {action.pod} swaps while it is Ready"
                 assert out_for >= swap.settle_seconds, f"invariant 2: {action.pod} did not settle"
 
-    # 3. `updated` counts only pods that hold exactly the target, in a whole engine.
+    # Whoever holds a pod, or drives the fleet, is alone at it. Base weights serve where the operator drives.
+    def _trainers_pods_are_left_alone(self, fleet: Fleet, plan: Plan) -> None:
+        begun = (Reserve, SwapPod, RestartEngine, TakeOutPod, EvictPod)
+        driven = fleet.spec.driver is Driver.TRAINER
+        for action in plan.actions:
+            if isinstance(action, PutIn) and driven:
+                assert not action.serving.is_baseline, f"{action.pod} is put in with base weights"
+            if not isinstance(action, begun):
+                continue
+            toy = self._toy(action.pod_uid)
+            assert not toy.held, f"{action} while a trainer holds it: {toy.held}"
+            if driven and not toy.poisoned:
+                assert toy.loaded is None, f"{action} and it holds {toy.loaded}"
+        if driven:
+            assert not plan.status.pods.outdated, "outdated, where a trainer drives"
+            assert plan.status.trainer is not None, "nobody says who drives"
+            assert plan.status.trainer.drives, "the operator drives, says the status"
+
+    def _holds_what_it_was_given(self, toy: ToyPod) -> bool:
+        return toy.loaded is not None and not toy.updating
+
+    # 3. `updated` counts only pods that hold exactly the target, in a whole engine; where a trainer drives,
+    # whatever it gave them.
     def _updated_is_true(self, plan: Plan) -> None:
+        driven = self.world.spec.driver is Driver.TRAINER
         target = plan.status.target
         assert target is not None
         honest = sum(
@@ -161,8 +187,12 @@ class Watcher:
             and not toy.poisoned
             and not toy.swapping
             and not toy.terminating
-            and not toy.incompatible_reason
-            and _is(toy.loaded, target.version, target.digest)
+            and (driven or not toy.incompatible_reason)
+            and (
+                self._holds_what_it_was_given(toy)
+                if driven
+                else _is(toy.loaded, target.version, target.digest)
+            )
             for toy in self.world.pods
         )
         assert plan.status.pods.updated <= honest, "invariant 3: updated counts too many"

@@ -28,6 +28,7 @@ from planning.worlds import (
 )
 from weightrollout.api.disruption import Requirement
 from weightrollout.api.spec import (
+    Driver,
     Mode,
     OnFailure,
     PauseMode,
@@ -46,7 +47,7 @@ from weightrollout.rollout.plan import plan
 from weightrollout.rollout.revisions import revision_name
 from weightrollout.rollout.simulate import Answer, Checkpoint, ToyWorld
 from weightrollout.rollout.toybudget import ToyBudget
-from weightrollout.rollout.toypod import COMMITTED
+from weightrollout.rollout.toypod import COMMITTED, ToyPod
 
 #: `make walk`: so many new seeds. Else the same ones each time, so that a rare fault fails nobody's change but its own.
 WALK = os.environ.get("WEIGHTROLLOUT_WALK")
@@ -239,6 +240,9 @@ class Chaos:
             world.pods.append(new_pod(self.born, gated=self.gated))
         world.change_spec(mode=Mode.RUN, weights=weights("d"))
 
+    def goes_on(self) -> None:
+        """What others do meanwhile."""
+
     def names_what_it_waits_for(self, planned: Plan) -> bool:
         return planned.status.phase in AT_REST or planned.status.hold is not None
 
@@ -291,6 +295,67 @@ class GuardedChaos(Chaos):
         self.world.budgets = [ToyBudget("pdb-0", max_unavailable=1)]
 
 
+class DrivenChaos(Chaos):
+    """With a trainer: it drives the fleet or does not, updates pods or leaves them in the middle, and may be of
+    a kind whose engines take nothing from the operator."""
+
+    def __init__(self, seed: int, *, busy: bool = False) -> None:
+        super().__init__(seed, busy=busy)
+        self.dice = Random(f"trainer {seed}")  # the walk itself stays as it is without one
+        self.foreign = self.dice.random() < 0.3  # NCCL
+        self.steps = 0
+        self._drive(self.dice.choice(list(Driver)))
+
+    def trouble(self) -> None:
+        super().trouble()
+        if self.dice.random() < 0.1:
+            self._drive(self.dice.choice(list(Driver)))
+        for pod in self.world.pods:
+            self._reach(pod)
+            if self.dice.random() < 0.4:
+                self._touch(pod)
+
+    def _drive(self, driver: Driver) -> None:
+        self.world.change_spec(driver=driver)
+
+    def _reach(self, pod: ToyPod) -> None:
+        """Born just now."""
+        pod.drivable = True
+        pod.incompatible_reason = "NoTransferBackend" if self.foreign else ""
+
+    def _touch(self, pod: ToyPod) -> None:
+        """As its agent lets a trainer."""
+        self.steps += 1
+        if not pod.held:
+            if pod.driven:
+                pod.pause()
+        elif pod.updating:
+            pod.finish(self.dice.choice([str(self.steps), f"step {self.steps}: no label"]))
+        elif self.dice.random() < 0.5:
+            pod.update()
+        else:
+            pod.resume()
+
+    def heal(self) -> None:
+        """In the hands of the one or of the other, who has time for each pod."""
+        super().heal()
+        drives = self.foreign or self.dice.random() < 0.5
+        self._drive(Driver.TRAINER if drives else Driver.OPERATOR)
+        for pod in self.world.pods:
+            self._reach(pod)
+            if pod.updating:
+                pod.finish("last")
+            pod.resume()
+
+    def goes_on(self) -> None:
+        """Engines that take nothing from the operator wait for their trainer."""
+        for pod in self.world.pods:
+            if self.foreign and pod.driven and pod.loaded is None and pod.pause():
+                pod.update()
+                pod.finish("last")
+                pod.resume()
+
+
 def walk(seed: int, kind: type[Chaos] = Chaos, *, busy: bool = False) -> None:
     chaos = kind(seed, busy=busy)
     world = chaos.world
@@ -308,6 +373,7 @@ def walk(seed: int, kind: type[Chaos] = Chaos, *, busy: bool = False) -> None:
             return
         if planned.status.phase is Phase.PAUSED:
             chaos.promote()
+        chaos.goes_on()
         world.advance()
     raise AssertionError(f"it never ended: {planned.status.model_dump_json(indent=1)}")
 
@@ -340,6 +406,13 @@ def test_no_invariant_breaks_where_requests_run_on(seed: int) -> None:
 @given(st.integers(0, 2**32))
 def test_no_disruption_budget_is_overdrawn_and_one_that_allows_one_pod_is_enough(seed: int) -> None:
     walk(seed, GuardedChaos)
+
+
+@pytest.mark.slow
+@walks(75)
+@given(st.integers(0, 2**32))
+def test_no_invariant_breaks_where_a_trainer_drives_or_did(seed: int) -> None:
+    walk(seed, DrivenChaos)
 
 
 @pytest.mark.parametrize("seed", FOUND)

@@ -9,8 +9,8 @@ from typing import Final, assert_never
 
 from weightrollout.agent.reasons import AloneReason, NotReadyReason
 from weightrollout.agent.stable import Stable
+from weightrollout.api.names import TRAINER_REVISION
 from weightrollout.swap.book import Book
-from weightrollout.swap.hold import TRAINER_REVISION
 from weightrollout.swap.records import Content
 
 #: The default repair.retries allows three: one is left for the operator.
@@ -67,6 +67,7 @@ def decide(view: View) -> Decision:
             | NotReadyReason.SERVING_UNKNOWN
             | NotReadyReason.STABLE_UNREADABLE
             | NotReadyReason.NOT_SERVING_TOLD
+            | NotReadyReason.AWAITS_TRAINER
         ):
             return _converge(view, view.out)
         case _:
@@ -99,11 +100,15 @@ def _converge(view: View, out: NotReadyReason) -> Decision:
     return Decision(Step.SWAP, AloneReason.STAGED)
 
 
-def goal(book: Book, stable: Stable) -> Content | None:
+def goal(book: Book, stable: Stable, *, trainer_drives: bool = False) -> Content | None:
     """What is stable, unless the pod has an order that a newer leader may have given.
 
-    No stable version is not an order to go back to the baseline: the ConfigMap may be gone.
+    No stable version is not an order to go back to the baseline: the ConfigMap may be gone. Where a trainer
+    drives, what is published is its durable version, and the base weights are nobody's goal.
     """
+    if trainer_drives:
+        durable = stable.content
+        return None if durable is None or durable.is_baseline else durable
     told = book.told or (book.serving.content if book.serving else None)
     published = stable.content
     if published is None or told is None:

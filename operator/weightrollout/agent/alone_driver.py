@@ -15,7 +15,7 @@ from weightrollout.agent.drafts import holds
 from weightrollout.agent.readiness import NotReady, not_ready
 from weightrollout.agent.reasons import Refused
 from weightrollout.agent.service import Desk
-from weightrollout.agent.state import AloneNote, facts, refusal, undo_content
+from weightrollout.agent.state import AloneNote, facts, is_driven, refusal, undo_content
 from weightrollout.api.spec import TakeOut, WeightRolloutSpec
 from weightrollout.api.swap import ALONE, Outcome
 from weightrollout.metrics import AGENT_ALONE, AGENT_ALONE_STEPS
@@ -90,7 +90,7 @@ class Alone:
             self._out_since = None
         elif self._out_since is None:
             self._out_since = now
-        wanted = goal(book, desk.board.stable)
+        wanted = goal(book, desk.board.stable, trainer_drives=is_driven(book, desk.board))
         if wanted != self._trouble.goal:
             self._trouble = Trouble(wanted)
         tried = [each.attempts for each in book.attempts if wanted and each.digest == wanted.digest]

@@ -11,10 +11,11 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from weightrollout import __version__
 from weightrollout.agent.departure import GRACE_S, MAX_GRACE_S
 from weightrollout.agent.liveness import Life, not_live
+from weightrollout.agent.orders import guard_word
 from weightrollout.agent.readiness import NotReady, not_ready
 from weightrollout.agent.service import Desk
-from weightrollout.agent.state import facts, loaded
-from weightrollout.metrics import AGENT_INFO, AGENT_READY, ENGINE_INFO
+from weightrollout.agent.state import facts, guard, loaded
+from weightrollout.metrics import AGENT_INFO, AGENT_READY, AGENT_TRAINER_GUARD, ENGINE_INFO
 
 log = logging.getLogger(__name__)
 
@@ -103,5 +104,9 @@ class HttpDoor:
         mine = self._desk.metrics.gauge(AGENT_INFO)
         mine.clear()
         mine.labels(__version__, sight.plugin_version, sight.engine_version).set(1)
+        asked = self._desk.metrics.gauge(AGENT_TRAINER_GUARD)
+        asked.clear()
+        if self._desk.board.trainer is not None:
+            asked.labels(guard_word(guard(book, self._desk.board))).set(1)
         text = generate_latest(self._desk.metrics.registry)
         return web.Response(body=text, headers={"Content-Type": CONTENT_TYPE_LATEST})

@@ -166,7 +166,8 @@ async def _open_to_trainers(
 ) -> None:
     """Also where the routes are shut: a call that was under way when they were open has ended somehow."""
     access = settings.rl
-    calls = rl.RlLifecycle(rl.Parts(desk.journal, desk.board, desk.watch, engine, access.guard))
+    desk.board.guard_flag = access.guard
+    calls = rl.RlLifecycle(rl.Parts(desk.journal, desk.board, desk.watch, engine))
     if access.token is None:
         return
     stack.push_async_callback(calls.stop)
@@ -178,7 +179,7 @@ async def _open_to_trainers(
     shown = Shown(engine, desk.board, desk.watch, port, tls=settings.callers.authenticates)
     showing = asyncio.create_task(shown.run(), name="trainers' door")
     stack.callback(showing.cancel)
-    log.info("RL routes for trainers on %s, guard %s", access.bind, access.guard)
+    log.info("RL routes for trainers on %s, guard %s by its flag", access.bind, access.guard)
 
 
 async def _watch_stable(folder: Path | None, desk: Desk) -> None:

@@ -27,6 +27,7 @@ class Facts:
     wanted: Content | None  # what it is meant to serve; None: nobody knows
     leaving: bool = False  # its end was announced
     held: str = ""  # by a trainer, in words; "": by none
+    driven: bool = False  # by a trainer: base weights may not serve
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +60,19 @@ def not_ready(facts: Facts) -> NotReady | None:
         return NotReady(
             NotReadyReason.ENGINE_PAUSED, "someone else paused the engine; resume it by hand"
         )
-    return _not_loaded(facts.loaded, facts.wanted)
+    return _not_loaded(facts.loaded, facts.wanted, driven=facts.driven)
 
 
-def _not_loaded(loaded: Content | None, wanted: Content | None) -> NotReady | None:
+def _not_loaded(loaded: Content | None, wanted: Content | None, *, driven: bool) -> NotReady | None:
     if loaded is None:
         return NotReady(
             NotReadyReason.SERVING_UNKNOWN, "it is not proven what the engine holds: swap it"
+        )
+    if driven and loaded.is_baseline:
+        return NotReady(
+            NotReadyReason.AWAITS_TRAINER,
+            "it holds base weights, and spec.driver is Trainer: a trainer, or its durable version in"
+            " spec.weights, must be loaded first",
         )
     if wanted is None:
         return NotReady(

@@ -35,6 +35,7 @@ class NotReadyReason(StrEnum):
     STABLE_UNREADABLE = "StableUnreadable"  # nobody can say what should be
     LEAVING = "PodLeaving"  # the kubelet has announced the end of the engine
     HELD_BY_TRAINER = "HeldByTrainer"  # by the RL routes
+    AWAITS_TRAINER = "AwaitsTrainer"  # base weights, where a trainer drives (spec.driver)
     NOT_SERVING_TOLD = "NotServingTold"  # something else is loaded than should be
 
 

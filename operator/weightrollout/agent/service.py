@@ -4,7 +4,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import grpc
@@ -15,6 +15,7 @@ from weightrollout.agent.departure import Departure
 from weightrollout.agent.engine_watch import EngineWatch
 from weightrollout.agent.fitness import refuse_unfit
 from weightrollout.agent.liveness import Pulse
+from weightrollout.agent.orders import orders_of
 from weightrollout.agent.presence import Presence
 from weightrollout.agent.reasons import RefusalReason, Refused
 from weightrollout.agent.restart import Restarter
@@ -60,12 +61,16 @@ class AgentService(grpc_stubs.AgentServicer):
         self._desk = desk
 
     async def Hello(self, request: pb.HelloRequest, context: Context) -> pb.AgentState:
+        orders = orders_of(request.driver, request.guard)
         try:
             said = wire_form.fence(request.fence)
             book = self._desk.journal.book
-            await self._adopt(fence.hello(book, said, takeover=request.takeover))
+            new = fence.hello(book, said, takeover=request.takeover)
+            await self._adopt(replace(new, driver=orders.driver or ""))
         except Refused as refused:
             await refuse(context, refused)
+        self._desk.board.orders = orders
+        self._desk.board.bell.ring()
         self._desk.presence.heard()
         return self._state()
 
@@ -191,7 +196,7 @@ class AgentService(grpc_stubs.AgentServicer):
             reachable=desk.watch.reachable() and not desk.pulse.dead,
             now=desk.clock.monotonic(),
         )
-        trainer = shown.door(desk.board, desk.watch.sight)
+        trainer = shown.door(desk.journal.book, desk.board, desk.watch.sight)
         if trainer is not None:
             state.trainer.CopyFrom(trainer)
         return state

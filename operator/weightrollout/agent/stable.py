@@ -15,6 +15,7 @@ from weightrollout.api.spec import (
     URI_PATTERN,
     VERSION_PATTERN,
     Draft,
+    Driver,
     Metadata,
 )
 from weightrollout.swap.records import BASELINE, Content
@@ -33,6 +34,9 @@ class Stable:
     content: Content | None
     owner_uid: str = ""  # the WeightRollout that published it
     epoch: int = 0  # and its leader
+    trainer: bool = (
+        False  # drives the fleet: the content is its durable version, or the baseline for none
+    )
 
 
 #: No folder, no file: the fleet has no stable version but what its engines start with.
@@ -55,6 +59,9 @@ def read(folder: Path | None) -> Stable:
     if type(schema) is not int or schema != SCHEMA:
         log.warning("%s has another schema than %d: upgrade the agent", path, SCHEMA)
         return Stable(None)
+    trainer = said.get("driver") == Driver.TRAINER
+    if trainer and not said.get("revision") and isinstance(said.get("owner"), str):
+        return Stable(BASELINE, str(said["owner"]), trainer=True)
     fields = [said.get(key) for key in ("revision", "version", "uri", "digest")]
     owner, epoch = said.get("owner"), said.get("epoch")
     if not all(isinstance(field, str) for field in (*fields, owner)) or type(epoch) is not int:
@@ -69,7 +76,7 @@ def read(folder: Path | None) -> Stable:
         # The baseline is published as no file at all; half of one must not lead there.
         log.warning("%s names no weights: uri, digest and a version are needed", path)
         return Stable(None)
-    return Stable(content, str(owner), epoch)
+    return Stable(content, str(owner), epoch, trainer)
 
 
 def _draft(path: Path, said: object) -> Draft | None:

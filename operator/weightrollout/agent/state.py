@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from weightrollout.agent import stable
 from weightrollout.agent.engine_watch import EngineSight
+from weightrollout.agent.orders import Orders, guard_in_force, trainer_drives
 from weightrollout.agent.readiness import Facts, Swapping
+from weightrollout.agent.rl.guard import Guard
 from weightrollout.agent.stable import Stable
 from weightrollout.api.spec import TakeOut
 from weightrollout.api.swap import FailureClass
@@ -89,6 +91,8 @@ class Board:
     leaving: str = ""  # the engine process whose end was announced
     alone: AloneNote | None = None  # None: an operator is there, or the engine serves
     trainer: TrainerPort | None = None  # None: the RL routes are shut
+    orders: Orders | None = None  # None: no operator has spoken since this agent started
+    guard_flag: Guard = Guard.STRICT  # where the operator leaves it to the agent
 
 
 def loaded(book: Book, sight: EngineSight) -> Content | None:
@@ -165,7 +169,18 @@ def facts(book: Book, board: Board, sight: EngineSight, *, answering: bool) -> F
         wanted=wanted(book, board.stable),
         leaving=leaving(board, sight),
         held=_held(book, sight),
+        driven=is_driven(book, board),
     )
+
+
+def is_driven(book: Book, board: Board) -> bool:
+    """By a trainer."""
+    return trainer_drives(book, board.orders, board.stable)
+
+
+def guard(book: Book, board: Board) -> Guard:
+    """What the RL routes ask of a trainer now."""
+    return guard_in_force(book, board.orders, board.guard_flag)
 
 
 def _held(book: Book, sight: EngineSight) -> str:

@@ -22,6 +22,8 @@ class ReadyReason(StrEnum):
     DEGRADED = "Degraded"  # True: surfaces when so, and the draft of some pod could not be loaded
     DRAFT_STALE = "DraftStale"  # True: surfaces when so, and drafts were left as they were
     SCALED_TO_ZERO = "ScaledToZero"  # True: surfaces when a verified fleet has no pods now
+    TRAINER_DRIVES = "TrainerDrives"  # True: surfaces when a trainer has all pods in hand
+    WAITING_FOR_TRAINER = "WaitingForTrainer"  # False: surfaces when only a trainer can go on
     NO_PODS = "NoPods"  # False: surfaces when there never was a pod
     PROGRESSING = "Progressing"  # False: surfaces while pods move to the desired revision
     ROLLING_BACK = "RollingBack"  # False: surfaces while pods move back

@@ -79,7 +79,11 @@ MAX_NAME_LENGTH: Final = 52
 #: What agents say that they can do: see `AgentState.capabilities`.
 CAPABILITY_DRAFTS: Final = "Drafts"
 CAPABILITY_GIVE_UP: Final = "GiveUp"
-CAPABILITIES: Final = frozenset({CAPABILITY_DRAFTS, CAPABILITY_GIVE_UP})
+CAPABILITY_DRIVER: Final = "Driver"
+CAPABILITIES: Final = frozenset({CAPABILITY_DRAFTS, CAPABILITY_GIVE_UP, CAPABILITY_DRIVER})
+
+#: Revision of weights that a trainer sent into an engine: they have a version, and no checkpoint.
+TRAINER_REVISION: Final = "trainer"
 
 STABLE_KEY: Final = "stable.json"
 

@@ -18,6 +18,7 @@ class HoldGate(StrEnum):
     ENVIRONMENT = "Environment"  # store, credentials, network, API server
     BACK_OFF = "BackOff"  # a failed attempt is repeated after a pause
     LEAVING = "Leaving"  # a pod that was promised to a swap is still Ready
+    TRAINER = "Trainer"  # a trainer holds a pod, or has to update it
     REPAIR = "Repair"  # a pod out of service is beyond repair
     BUDGET = "Budget"  # strategy.maxUnavailable is used up
     DISRUPTION = "Disruption"  # a PodDisruptionBudget allows no pod less
@@ -56,6 +57,9 @@ class HoldReason(StrEnum):
     RETRY_BACK_OFF = "RetryBackOff"
     # Leaving
     WAITING_FOR_UNREADY = "WaitingForUnready"  # surfaces when a reserved pod is still Ready
+    # Trainer
+    HELD_BY_TRAINER = "HeldByTrainer"  # surfaces while the operator waits for a trainer to end
+    WAITING_FOR_TRAINER = "WaitingForTrainer"  # surfaces when only a trainer can bring a pod up
     # Repair
     BEYOND_REPAIR = "BeyondRepair"  # surfaces when no try is left and nobody may evict the pod
     NO_CONTROLLER = "NoController"  # surfaces when nobody would replace a pod that is evicted

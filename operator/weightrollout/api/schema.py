@@ -117,6 +117,7 @@ def _columns() -> list[dict[str, Any]]:
         _column("Stable", "string", ".status.stable.version", "Where undo leads.") | wide,
         _column("Step", "integer", ".status.step.index", "Canary steps that are passed.") | wide,
         _column("Failed", "integer", ".status.pods.failed", "Pods that failed for good.") | wide,
+        _column("Driver", "string", ".spec.driver", "Who starts swaps.") | wide,
         _column("Message", "string", ".status.message", "One line for people.") | wide,
     ]
 

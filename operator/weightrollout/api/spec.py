@@ -30,6 +30,17 @@ class Profile(StrEnum):
     TRAINING = "Training"
 
 
+class Driver(StrEnum):
+    OPERATOR = "Operator"
+    TRAINER = "Trainer"
+
+
+class TrainerGuard(StrEnum):
+    STRICT = "Strict"
+    AUTO_PAUSE = "AutoPause"
+    OFF = "Off"
+
+
 class TakeOut(StrEnum):
     ENDPOINT = "Endpoint"
     NONE = "None"
@@ -322,8 +333,22 @@ class WeightRolloutSpec(ApiModel):
         "out of their endpoints. Training: all pods at once, in place, for a fleet that a trainer "
         "feeds. 'kubectl weightrollout explain NAME' shows what holds.",
     )
+    driver: Driver = Field(
+        default=Driver.OPERATOR,
+        description="Who starts swaps. Operator: pods go to spec.weights. Trainer: a trainer updates them "
+        "through the agents' RL routes, and spec.weights is the last version that it has written to a "
+        "durable place: only pods out of service that hold nothing but base weights load it.",
+    )
+    guard: TrainerGuard | None = Field(
+        default=None,
+        description="What the agents' RL routes ask of a trainer. Strict: an update needs a pause. AutoPause: "
+        "one that finds none brings its own. Off: as vLLM, updates while requests run. Absent: what each "
+        "agent's flag says.",
+    )
     weights: Weights | None = Field(
-        default=None, description="Absent: nothing is desired and the fleet keeps what is stable."
+        default=None,
+        description="Absent: nothing is desired and the fleet keeps what is stable; with driver Trainer "
+        "new pods wait for the trainer.",
     )
     staging: Staging = Staging()
     swap: Swap = Swap()

@@ -108,6 +108,20 @@ class Hold(ApiModel):
     pods: tuple[str, ...] = Field(default=(), description="Pods it is about, if any; at most 100.")
 
 
+class TrainerStatus(ApiModel):
+    """What trainers do to the fleet; absent where no pod offers them routes and spec.driver is Operator."""
+
+    drives: bool = Field(description="spec.driver is Trainer: the operator only brings up joiners.")
+    serving: int = Field(default=0, description="Pods that hold weights which a trainer sent.")
+    held: int = Field(
+        default=0, description="Pods that a trainer holds now: paused, asleep or in an update."
+    )
+    guard: str = Field(
+        default="",
+        description="What the agents apply; several where they differ or are not told yet.",
+    )
+
+
 class PauseMillis(ApiModel):
     """Measured pauses of the target revision, in milliseconds."""
 
@@ -220,6 +234,7 @@ class WeightRolloutStatus(ApiModel):
         default=(), description="What is really loaded; at most 10, then one named 'other'."
     )
     hold: Hold | None = None
+    trainer: TrainerStatus | None = None
     pause_millis: PauseMillis | None = None
     failures: tuple[Failure, ...] = Field(default=(), description="At most 10, newest first.")
     last_action: LastAction | None = None

@@ -12,10 +12,10 @@ from enum import StrEnum
 from typing import Any, Final
 
 from weightrollout.api.disruption import DisruptionBudget
-from weightrollout.api.names import ANNOTATION_ACTION
+from weightrollout.api.names import ANNOTATION_ACTION, TRAINER_REVISION
 from weightrollout.api.quantity import limit
 from weightrollout.api.reasons import HoldReason
-from weightrollout.api.spec import WeightRolloutSpec
+from weightrollout.api.spec import Driver, WeightRolloutSpec
 from weightrollout.api.status import Phase
 from weightrollout.cli.lint.warnings import warnings_of
 from weightrollout.cli.view import OVER, view_of
@@ -214,6 +214,7 @@ def _world(live: Live, spec: WeightRolloutSpec) -> ToyWorld:
         status=read_status(live.rollout),
         revisions=live.revisions,
         published=live.published,
+        published_for_trainer=spec.driver is Driver.TRAINER,
         action=(metadata.get("annotations") or {}).get(ANNOTATION_ACTION, ""),
     )
 
@@ -235,7 +236,10 @@ def _checkpoints(live: Live, spec: WeightRolloutSpec) -> dict[str, Checkpoint]:
 def _toy(pod: Pod, refs: dict[str, Ref]) -> ToyPod:
     """As far as the pod's own labels tell. What an agent knows beyond that, only the operator is told."""
     alike = (each for each in refs.values() if each.version == pod.version_label)
-    serving = refs.get(_revision(pod.swap_annotation)) or next(alike, None)
+    revision = _revision(pod.swap_annotation)
+    serving = refs.get(revision) or next(alike, None)
+    if revision == TRAINER_REVISION:
+        serving = Ref(TRAINER_REVISION, pod.version_label)
     return ToyPod(
         name=pod.name,
         uid=pod.uid,

@@ -20,6 +20,7 @@ from weightrollout.cli.view import (
     PodState,
     StagingView,
     StepView,
+    TrainerView,
     VersionGroup,
     View,
 )
@@ -81,6 +82,8 @@ def tree(view: View, now: datetime, paper: Paper) -> Text:
         rows.append(Text(view.message))
     if view.hold is not None:
         rows.append(_hold(view.hold, now, said=view.message))
+    if view.trainer is not None and (view.driven or view.trainer.held or view.trainer.serving):
+        rows.append(_trainer(view.trainer))
     if view.staging is not None:
         rows.append(_staging(view.staging))
     if view.last_action is not None and not _is_past(view, view.last_action):
@@ -149,6 +152,8 @@ def _step(step: StepView | None) -> str:
 def _way(view: View, glyphs: Glyphs) -> str:
     """From where to where; a rollback is named as one."""
     desired, target, stable = view.desired, view.target, view.stable
+    if view.driven:
+        return f"durable {desired.version}" if desired else ""
     if target is None:
         return desired.version if desired else ""
     if desired is not None and desired.revision != target.revision:
@@ -166,6 +171,15 @@ def _hold(hold: HoldView, now: datetime, *, said: str) -> Text:
     if hold.message not in said:
         row.append(GAP + hold.message)
     return row
+
+
+def _trainer(trainer: TrainerView) -> Text:
+    """Who drives, and what the agents ask of a trainer."""
+    row = Text.assemble(("DRIVER ", "bold"), "a trainer" if trainer.drives else "the operator")
+    row.append(f"{GAP}its versions on {pods(trainer.serving)}")
+    if trainer.held:
+        row.append(f"{GAP}holds {pods(trainer.held)} now")
+    return row.append(f"{GAP}guard {trainer.guard}" if trainer.guard else "")
 
 
 def _staging(staging: StagingView) -> Text:

@@ -33,7 +33,7 @@ class Outcome(StrEnum):
 class PodState(StrEnum):
     """From its labels and conditions; the operator knows more and says it in status."""
 
-    UPDATED = "Updated"  # Ready, and put in with the target
+    UPDATED = "Updated"  # Ready, and put in with the target; or with what a trainer gave it, where one drives
     SERVING = "Serving"  # Ready, with something else
     OUT = "Out"  # runs and is not Ready: it swaps, restarts, or is broken
     STARTING = "Starting"
@@ -99,6 +99,14 @@ class ActionView:
 
 
 @dataclass(frozen=True, slots=True)
+class TrainerView:
+    drives: bool
+    serving: int  # pods with weights that a trainer sent
+    held: int
+    guard: str  # "": nobody says
+
+
+@dataclass(frozen=True, slots=True)
 class PodLine:
     name: str
     state: PodState
@@ -135,7 +143,13 @@ class View:
     analysis: tuple[AnalysisView, ...]  # newest first
     step: StepView | None
     last_action: ActionView | None
+    trainer: TrainerView | None
     versions: tuple[VersionGroup, ...]
+
+    @property
+    def driven(self) -> bool:
+        """By a trainer."""
+        return self.trainer is not None and self.trainer.drives
 
 
 def view_of(rollout: Json, pods: Iterable[Pod]) -> View:
@@ -162,6 +176,7 @@ def view_of(rollout: Json, pods: Iterable[Pod]) -> View:
         analysis=tuple(_analysis(each) for each in status.get("analysis") or ()),
         step=_step(status.get("step")),
         last_action=_action(status.get("lastAction")),
+        trainer=_trainer(status.get("trainer")),
         versions=_groups(status, fleet),
     )
 
@@ -242,6 +257,14 @@ def _action(said: Json | None) -> ActionView | None:
     )
 
 
+def _trainer(said: Json | None) -> TrainerView | None:
+    if not said:
+        return None
+    return TrainerView(
+        bool(said.get("drives")), said.get("serving", 0), said.get("held", 0), said.get("guard", "")
+    )
+
+
 def _groups(status: Json, pods: list[Pod]) -> tuple[VersionGroup, ...]:
     """Where the fleet goes first, then where undo leads, then the rest by name."""
     named = {role: _weights(status.get(role)) for role in ("target", "stable", "desired")}
@@ -279,6 +302,7 @@ class _PodLines:
 
     def __init__(self, status: Json, target: str | None) -> None:
         self._target = target
+        self._driven = bool((status.get("trainer") or {}).get("drives"))
         self._hold = _hold(status.get("hold"))
         # Newest first in status, so the first one of a pod stands.
         self._failures: dict[str, Json] = {}
@@ -304,4 +328,5 @@ class _PodLines:
             return PodState.STARTING
         if not pod.ready:
             return PodState.OUT
-        return PodState.UPDATED if pod.version_label == self._target else PodState.SERVING
+        right = self._driven or pod.version_label == self._target
+        return PodState.UPDATED if right else PodState.SERVING

@@ -13,7 +13,7 @@ from typing import Any, Final
 from weightrollout.api.profiles import TRAINING_BY_PATH
 from weightrollout.api.quantity import limit
 from weightrollout.api.reasons import HoldGate, HoldReason
-from weightrollout.api.spec import Mode, WeightRolloutSpec
+from weightrollout.api.spec import Driver, Mode, WeightRolloutSpec
 from weightrollout.cli.forecast import Forecast, Kind, Live, Step
 from weightrollout.cli.view import HoldView, Outcome, PodState, View, view_of
 from weightrollout.cli.words import age, duration, moment, some_of
@@ -23,6 +23,7 @@ from weightrollout.kube.client import Json
 YOU: Final = "you"
 OPERATOR: Final = "the operator"
 CLUSTER: Final = "the cluster"
+TRAINER: Final = "the trainer"
 
 #: Who ends a hold of this gate, and how.
 ENDS: Final[dict[HoldGate, tuple[str, str]]] = {
@@ -57,6 +58,10 @@ ENDS: Final[dict[HoldGate, tuple[str, str]]] = {
     HoldGate.PROOF: (OPERATOR, "the others begin when the first pod has verified"),
     HoldGate.STAGING: (OPERATOR, "swaps begin when the weights are on a pod"),
     HoldGate.READY: (CLUSTER, "the kubelet must show as Ready what the agent says is ready"),
+    HoldGate.TRAINER: (
+        TRAINER,
+        "it goes on when the trainer has updated or released these pods",
+    ),
     HoldGate.FAILED: (YOU, "replace these pods, or publish a new version"),
     HoldGate.AGENT: (YOU, "bring these pods a working agent ('kubectl weightrollout inject')"),
 }
@@ -102,7 +107,7 @@ class Why:
     phase: str
     message: str
     hold: HoldView | None
-    waits_for: str  # you, the operator or the cluster; "" where nothing is waited for
+    waits_for: str  # you, the operator, the trainer or the cluster; "" where nothing is waited for
     ends: str
     next: str  # what the planner does then
     when: str  # as far as a time can be told
@@ -151,7 +156,9 @@ def _ends(view: View) -> tuple[str, str]:
 def _next(view: View, ahead: Forecast) -> str:
     """The planner's first step that is not the hold itself."""
     if view.outcome is Outcome.COMPLETE:
-        return "nothing: it is complete"
+        return "nothing: a trainer drives" if view.driven else "nothing: it is complete"
+    if view.hold is not None and view.hold.reason == HoldReason.WAITING_FOR_TRAINER:
+        return "nothing, until the trainer has updated these pods"
     moves = [each for each in ahead.steps if each.kind is not Kind.WAIT]
     # What is being read already cannot be seen here, and status says it: STAGING.
     step = next((each for each in moves if each.kind is not Kind.READ), None)
@@ -223,6 +230,10 @@ def _policy(spec: WeightRolloutSpec, pods: int) -> Iterator[tuple[str, str]]:
     most = min(limit(strategy.max_unavailable, pods, at_least=1), pods)
     failed = limit(strategy.max_failed, pods, at_least=0)
     yield "profile", str(spec.profile)
+    if spec.driver is not Driver.OPERATOR:
+        yield "driver", str(spec.driver)
+    if spec.guard is not None:
+        yield "guard", str(spec.guard)
     if spec.mode is not Mode.RUN:
         yield "mode", str(spec.mode)
     yield "staging.maxConcurrent", f"{staging.max_concurrent}: {reading} of {pods} pods"

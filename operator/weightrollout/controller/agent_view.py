@@ -26,6 +26,8 @@ MAX_NAME: Final = 256
 MAX_URI: Final = 2048
 MAX_TEXT: Final = 1024
 MAX_MILLIS: Final = 1e9  # eleven days
+#: Without it no trainer can send weights.
+_UPDATE: Final = "update/update_weights"
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,63}")
 _DIGEST: Final = re.compile(DIGEST_PATTERN)
 
@@ -66,6 +68,8 @@ def agent_view(state: pb.AgentState) -> AgentView:
         degraded_message=text(state.degraded_message),
         version=_short(state.agent_version, "agent_version"),
         capabilities=CAPABILITIES & set(state.capabilities),
+        drivable=_UPDATE in state.trainer.routes,
+        guard=word(state.trainer.guard),
     )
 
 

@@ -47,6 +47,17 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
+class Orders:
+    """What a Hello says of trainers, as agent.proto has it; "": nothing."""
+
+    driver: str = ""
+    guard: str = ""
+
+
+NO_ORDERS: Final = Orders()
+
+
+@dataclass(frozen=True, slots=True)
 class Address:
     pod: str
     pod_uid: str
@@ -66,6 +77,7 @@ class AgentLink:
         line: Line,
         *,
         quiet: bool = False,
+        orders: Orders = NO_ORDERS,
     ) -> None:
         """`expected`: it ran before our term, so that no answer means unreachable, not starting.
 
@@ -80,6 +92,7 @@ class AgentLink:
         self._staged: StagingView | None = None
         self._fence = fence
         self._quiet = quiet
+        self._orders = orders
         self._releases = ("", "")  # of agent and plugin, as they were told last
         self._clock = clock
         self._on_change = on_change
@@ -104,6 +117,13 @@ class AgentLink:
         """Another one is said at once."""
         if fence != self._fence:
             self._fence = fence
+            self._task.cancel()
+            self._task = self._start()
+
+    def set_orders(self, orders: Orders) -> None:
+        """Others are said at once."""
+        if orders != self._orders:
+            self._orders = orders
             self._task.cancel()
             self._task = self._start()
 
@@ -185,7 +205,11 @@ class AgentLink:
 
     async def _hello(self) -> None:
         request = pb.HelloRequest(
-            fence=wire_fence(self._fence), takeover=True, operator_version=__version__
+            fence=wire_fence(self._fence),
+            takeover=True,
+            operator_version=__version__,
+            driver=self._orders.driver,
+            guard=self._orders.guard,
         )
         try:
             self._say(await self.stub.Hello(request, timeout=HELLO_S))
@@ -264,7 +288,14 @@ class Agents:
         self._quiet: set[str] = set()  # rollouts
         self._closing: set[asyncio.Task[None]] = set()
 
-    def sync(self, rollout: str, fence: Fence, pods: list[Pod], first: bool) -> None:
+    def sync(
+        self,
+        rollout: str,
+        fence: Fence,
+        pods: list[Pod],
+        first: bool,
+        orders: Orders = NO_ORDERS,
+    ) -> None:
         """Links for exactly these pods. `first`: the rollout's first pass in this term."""
         links = self._links.setdefault(rollout, {})
         wanted = {
@@ -277,12 +308,14 @@ class Agents:
             if uid in links:
                 links[uid].set_container(known[uid].agent_container)
                 links[uid].set_fence(fence)
+                links[uid].set_orders(orders)
             else:
                 pod = known[uid]
                 line = Line(self._access, address.target, pod.callee, pod.agent_container)
                 links[uid] = AgentLink(
                     *(address, fence, self._clock, first, lambda: self._wake(rollout), line),
                     quiet=rollout in self._quiet,
+                    orders=orders,
                 )
 
     def set_quiet(self, rollout: str, quiet: bool) -> None:

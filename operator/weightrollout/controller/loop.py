@@ -18,7 +18,7 @@ from weightrollout.controller.act.context import Context
 from weightrollout.controller.act.supervisor import Supervisor
 from weightrollout.controller.agents import Agents
 from weightrollout.controller.leader import Epochs, Fence, Guard
-from weightrollout.controller.observe import Seen, observe
+from weightrollout.controller.observe import Seen, observe, orders_of
 from weightrollout.controller.refused import refused_status
 from weightrollout.controller.report import Reporter
 from weightrollout.controller.world import World
@@ -114,7 +114,7 @@ class Loop:
             self._leave(name)  # deleted and created again: nothing of the old one is ours
             known = None
         fence = await hands.epochs.fence(body, hands.agents.highest_refused(name))
-        hands.agents.sync(name, fence, self._world.pods_of(name), first=known is None)
+        hands.agents.sync(name, fence, self._world.pods_of(name), known is None, orders_of(body))
         if known is None and not hands.agents.all_heard(name):
             return None
         self._owners[name] = owner

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from weightrollout.api.names import ANNOTATION_ACTION, stable_configmap
+from weightrollout.api.spec import Driver
 from weightrollout.clock import rfc3339
+from weightrollout.controller.agents import Orders
 from weightrollout.controller.leader import Fence
 from weightrollout.controller.world import World
 from weightrollout.kube.client import Json
 from weightrollout.kube.pods import Pod
 from weightrollout.reading import (
+    is_trainers,
     own_revisions,
     published,
     put_in_txn,
@@ -77,12 +80,21 @@ def observe(world: World, body: Json, seen: Seen) -> Fleet:
         failures=seen.failures,
         published=published(stable),
         published_by=stable.owner_uid if stable is not None else "",
+        published_for_trainer=is_trainers(stable),
         memory=seen.memory,
         measurement=seen.answer,
         action=(metadata.get("annotations") or {}).get(ANNOTATION_ACTION, ""),
         disruption_budgets=tuple(each.budget for each in world.pdbs.all()),
         disruption_budgets_denied=world.cluster.pdbs.denied,
     )
+
+
+def orders_of(body: Json) -> Orders:
+    """What its agents are told. An operator without anything to load drives nobody."""
+    spec = body.get("spec") or {}
+    driver = str(spec.get("driver", Driver.OPERATOR))
+    drives = driver == Driver.TRAINER or spec.get("weights") is not None
+    return Orders(driver if drives else "", str(spec.get("guard") or ""))
 
 
 def pod_view(pod: Pod, link: Said | None) -> PodView:

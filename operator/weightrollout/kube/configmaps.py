@@ -18,7 +18,7 @@ from weightrollout.kube.picture import Picture
 from weightrollout.kube.store import Source
 
 SCHEMA: Final = 1
-_KEYS: Final = ("owner", "revision", "version", "uri", "digest", "metadata")
+_KEYS: Final = ("owner", "revision", "version", "uri", "digest", "metadata", "driver")
 #: Sets our ConfigMaps apart from the users' own that may carry the name label.
 LABEL_STABLE: Final = "app.kubernetes.io/managed-by"
 MANAGED_BY: Final = "weightrollout"
@@ -40,6 +40,7 @@ class StableRecord:
     digest: str = ""
     metadata: str = ""  # spec.weights.metadata; "" where it is the default
     draft: Draft | None = None
+    driver: str = ""  # Trainer where one drives; then revision "" is: it has no durable version
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Stable:
     digest: str
     metadata: str = ""
     draft: Draft | None = None
+    driver: str = ""
 
 
 def configmaps_path(client: Client) -> str:
@@ -82,6 +84,7 @@ def trim_stable(body: Json) -> StableRecord:
         digest=texts["digest"],
         metadata=texts["metadata"],
         draft=_draft(said.get("draft")),
+        driver=texts["driver"],
     )
 
 
@@ -122,6 +125,8 @@ def stable_text(stable: Stable) -> str:
     }
     if stable.metadata:
         said["metadata"] = stable.metadata
+    if stable.driver:
+        said["driver"] = stable.driver
     if stable.draft is not None:
         said["draft"] = stable.draft.model_dump(mode="json", by_alias=True, exclude_none=True)
     return json.dumps(said, indent=1, sort_keys=True) + "\n"

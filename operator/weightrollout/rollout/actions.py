@@ -134,11 +134,12 @@ class AdoptRevision:
 
 @dataclass(frozen=True, slots=True)
 class PublishStable:
-    """Write the fleet ConfigMap. The baseline removes the key."""
+    """Write the fleet ConfigMap. The baseline removes the key, but for the trainer that drives."""
 
     stable: Ref
     reason: str
     message: str
+    trainer_drives: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,7 @@ def _of_revision(situation: Situation, new: WeightRolloutStatus) -> Iterator[Tol
         message = f"version {desired.version} is desired"
         yield f"RolloutStarted/{suffix}", Announce(False, "RolloutStarted", message)
     unproven = desired is not None and old.target == new.target == desired != new.stable
+    unproven = unproven and not fleet.trainer_drives  # there it is a trainer that updates pods
     if unproven and desired and old.pods.updated == 0 and new.pods.updated > 0:
         message = f"version {desired.version} is proven on its first pod"
         yield f"Proven/{suffix}", Announce(False, "Proven", message)

@@ -192,11 +192,13 @@ def _state(
         return PodState.INCOMPATIBLE
     if not isinstance(agent, AgentView):
         return PodState.JOINING
-    if agent.incompatible_reason:
+    if fleet.trainer_drives and (state := _in_a_trainers_hand(agent)) is not None:
+        return state
+    if agent.incompatible_reason and not fleet.trainer_drives:
         return PodState.INCOMPATIBLE
     if agent.poisoned:
         return PodState.POISONED
-    if serves(agent, target):
+    if serves(agent, target) and not fleet.trainer_drives:  # there it may be the baseline
         return PodState.UPDATED
     retries = fleet.spec.repair.retries
     if attempts_used_up(agent, target.digest, retries, goal.target.tries):
@@ -206,9 +208,22 @@ def _state(
         or refused_at_reserve(fleet, view.uid, target.revision) is not None
     ):
         return PodState.FAILED
+    if fleet.trainer_drives:
+        return PodState.JOINING
     if out and not _swapping(agent) and not _could_serve(agent, goal):
         return PodState.JOINING
     return PodState.OUTDATED
+
+
+def _in_a_trainers_hand(agent: AgentView) -> PodState | None:
+    """None: it holds base weights or nothing, and a trainer is not at it."""
+    loaded = loaded_by(agent)
+    if loaded is not None and not loaded.is_baseline:
+        return PodState.UPDATED
+    if agent.held_by_trainer:
+        return PodState.JOINING
+    unfit = agent.incompatible_reason and not agent.drivable and not agent.poisoned
+    return PodState.INCOMPATIBLE if unfit else None
 
 
 def _could_serve(agent: AgentView, goal: Goal) -> bool:

@@ -12,6 +12,7 @@ from weightrollout.api.quantity import limit
 from weightrollout.api.reasons import DegradedReason, HoldReason
 from weightrollout.api.spec import Mode
 from weightrollout.api.status import Condition, Phase
+from weightrollout.rollout import driving
 from weightrollout.rollout.classify import serves
 from weightrollout.rollout.degraded import degraded
 from weightrollout.rollout.fleet import AgentView, Fleet, Ref, Revision
@@ -52,6 +53,14 @@ def _condition(kind: ConditionType, said: Said, fleet: Fleet) -> Condition:
 def _ready(situation: Situation, phase: Phase) -> Said:
     version = situation.goal.target.ref.version
     pods = len(situation.pods)
+    if situation.fleet.trainer_drives and pods and phase in (Phase.COMPLETE, Phase.PENDING):
+        said = driving.sentence(situation)
+        done = phase is Phase.COMPLETE
+        return (
+            ("True", ReadyReason.TRAINER_DRIVES, said)
+            if done
+            else ("False", ReadyReason.WAITING_FOR_TRAINER, said)
+        )
     match phase:
         case Phase.COMPLETE if not pods:
             return ("True", ReadyReason.SCALED_TO_ZERO, f"{version} was verified; no pods now")

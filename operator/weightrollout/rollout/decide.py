@@ -133,17 +133,39 @@ def _add_fleet_action(
 def _publication(situation: Situation, stable: Revision | None) -> PublishStable | None:
     """Only what the history vouches for; a lost history never wipes what pods start from."""
     fleet = situation.fleet
+    if fleet.trainer_drives:
+        return _durable(situation)
     if stable is None:
         return _withdrawal(fleet)
-    if fleet.published == stable.ref and fleet.published_by in ("", fleet.uid):
+    same = fleet.published == stable.ref and not fleet.published_for_trainer
+    if same and fleet.published_by in ("", fleet.uid):
         return None
     message = f"new and restarted pods of {fleet.name} load {stable.ref.version}"
     return PublishStable(stable.ref, "StableChanged", message)
 
 
+def _durable(situation: Situation) -> PublishStable | None:
+    """What a trainer calls durable, at once: the pods that load it are out of service anyway. Without one it
+    only says that base weights may not serve."""
+    fleet, goal = situation.fleet, situation.goal
+    known = not goal.frozen and goal.recorded and goal.target.ref.digest is not None
+    wanted = goal.target.ref if known else BASELINE
+    said = fleet.published or BASELINE
+    ours = fleet.published_by in ("", fleet.uid)
+    if fleet.published_for_trainer and said == wanted and ours:
+        return None
+    where = f"load {wanted.version}" if known else "wait for their trainer"
+    message = f"new and restarted pods of {fleet.name} {where}"
+    return PublishStable(wanted, "TrainerDrives", message, trainer_drives=True)
+
+
 def _withdrawal(fleet: Fleet) -> PublishStable | None:
-    """The first version was stable, and is rejected: pods that start must not wait for it."""
+    """The first version was stable, and is rejected: pods that start must not wait for it. A trainer's
+    durable version stays until another one is stable."""
     said = fleet.published
+    if said is None and fleet.published_for_trainer:
+        message = f"new and restarted pods of {fleet.name} serve their base weights (spec.driver)"
+        return PublishStable(BASELINE, "OperatorDrives", message)
     known = find(fleet.revisions, said.revision) if said is not None else None
     if known is None or known.verdict is not Verdict.REJECTED:
         return None
@@ -211,6 +233,7 @@ def standing_refusals(situation: Situation) -> Iterator[Refusal]:
         situation.pods
         and goal.desired is None
         and goal.refusal is None
+        and not situation.fleet.trainer_drives
         and not is_converged(situation)
     ):
         yield Refusal(

@@ -11,8 +11,14 @@ from functools import cached_property
 from typing import Final
 
 from weightrollout.api.disruption import DisruptionBudget
-from weightrollout.api.names import CAPABILITIES, CAPABILITY_DRAFTS, CAPABILITY_GIVE_UP
-from weightrollout.api.spec import Draft, Metadata, PauseMode, WeightRolloutSpec
+from weightrollout.api.names import (
+    CAPABILITIES,
+    CAPABILITY_DRAFTS,
+    CAPABILITY_GIVE_UP,
+    TRAINER_REVISION,
+)
+from weightrollout.api.reasons import HoldReason
+from weightrollout.api.spec import Draft, Driver, Metadata, PauseMode, WeightRolloutSpec
 from weightrollout.api.status import AnalysisStatus, MeasurementOutcome, WeightRolloutStatus
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
 
@@ -153,6 +159,17 @@ class AgentView:
     degraded_message: str = ""
     version: str = ""  # release of the agent
     capabilities: frozenset[str] = CAPABILITIES
+    drivable: bool = False  # its RL routes are open, and its engine takes weights there
+    guard: str = ""  # what they ask of a trainer; "": nobody says
+
+    @property
+    def held_by_trainer(self) -> bool:
+        """Paused, asleep or in an update of a trainer's."""
+        return self.not_ready_reason == HoldReason.HELD_BY_TRAINER
+
+    @property
+    def has_trainers_weights(self) -> bool:
+        return self.serving is not None and self.serving.revision == TRAINER_REVISION
 
     def lacks(self, ref: Ref, pause_mode: PauseMode = PauseMode.KEEP) -> str:
         """The capability without which these weights cannot be loaded as they are asked for; "" for none."""
@@ -284,6 +301,7 @@ class PodMemory:
     restart_lost: bool = False  # the call failed: the agent may not have heard it
     restarts: int = 0  # how often that instance was asked
     evicted: bool = False  # we asked for it
+    put_in_at: float | None = None  # asked for last
     staging: StageMemory | None = None  # None: this leader asked for nothing yet
 
 
@@ -324,11 +342,17 @@ class Fleet:
     failures: tuple[ActionFailure, ...] = ()  # at most the newest per (doing, pod)
     published: Ref | None = None  # what the fleet ConfigMap says; None: absent or baseline
     published_by: str = ""  # uid of the WeightRollout that wrote it; "": nobody says
+    published_for_trainer: bool = False  # it says that a trainer drives
     memory: Memory = Memory()
     measurement: Measurement | None = None  # newest answer that this leader got; None: none
     action: str = ""  # annotation weightrollout.dev/action; "": absent
     disruption_budgets: tuple[DisruptionBudget, ...] = ()  # of the namespace, whatever they select
     disruption_budgets_denied: str = ""  # why they cannot be read; "": they can
+
+    @property
+    def trainer_drives(self) -> bool:
+        """The operator only brings up pods that hold base weights."""
+        return self.spec.driver is Driver.TRAINER
 
     @cached_property
     def failures_by_pod(self) -> Mapping[str, Mapping[Doing, ActionFailure]]:

@@ -6,13 +6,14 @@ Each gate takes the same three things and needs no other gate to have passed bef
 from collections.abc import Callable
 from typing import Final
 
-from weightrollout.api.names import CAPABILITY_DRAFTS, CAPABILITY_GIVE_UP
+from weightrollout.api.names import CAPABILITY_DRAFTS, CAPABILITY_DRIVER, CAPABILITY_GIVE_UP
 from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.api.spec import Mode
 from weightrollout.rollout.backoff import gave_up, is_environment, swap_again_at
 from weightrollout.rollout.budget import Budget, refuse_over_budget
 from weightrollout.rollout.classify import Pod, refused_at_reserve
 from weightrollout.rollout.disruption import is_disruption, refuse_disruption
+from weightrollout.rollout.driving import held
 from weightrollout.rollout.fleet import Ref
 from weightrollout.rollout.memory import is_contradicted
 from weightrollout.rollout.refusal import Refusal
@@ -60,8 +61,14 @@ def engine_is_reachable(pod: Pod, want: Ref, situation: Situation) -> Refusal | 
     )
 
 
+def no_trainer_holds(pod: Pod, want: Ref, situation: Situation) -> Refusal | None:
+    held_by_trainer = pod.agent is not None and pod.agent.held_by_trainer
+    return held(pod) if held_by_trainer else None
+
+
 #: How a person does without what an older agent cannot do.
 DO_WITHOUT: Final = {
+    CAPABILITY_DRIVER: "set spec.driver to Operator",
     CAPABILITY_DRAFTS: "leave spec.weights.draft out",
     CAPABILITY_GIVE_UP: "set spec.swap.pauseMode to Keep or Abort",
 }
@@ -71,6 +78,8 @@ def agent_is_new_enough(pod: Pod, want: Ref, situation: Situation) -> Refusal | 
     """It would drop what it does not know, load the rest, and be swapped again for ever."""
     mode = situation.fleet.spec.swap.pause_mode
     missing = pod.agent.lacks(want, mode) if pod.agent is not None else ""
+    if situation.fleet.trainer_drives and pod.agent is not None:
+        missing = CAPABILITY_DRIVER if CAPABILITY_DRIVER not in pod.agent.capabilities else missing
     if pod.agent is None or not missing:
         return None
     return Refusal(
@@ -185,6 +194,7 @@ START_GATES: Final[tuple[Gate, ...]] = (
     mode_allows,
     rollback_goes_on,
     engine_is_reachable,
+    no_trainer_holds,
     agent_is_new_enough,
     retries_are_left,
     digest_is_pinned,

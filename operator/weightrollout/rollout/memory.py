@@ -13,6 +13,7 @@ from weightrollout.api.swap import FailureClass, Outcome
 from weightrollout.rollout.actions import (
     Action,
     EvictPod,
+    PutIn,
     RecordRevision,
     RestartEngine,
     Stage,
@@ -60,6 +61,8 @@ def note_actions(
                     restart_lost=False,
                     restarts=_asked_before(pod) + 1,
                 )
+            case PutIn():
+                noted[action.pod_uid] = replace(noted[action.pod_uid], put_in_at=now)
             case EvictPod():
                 noted[action.pod_uid] = replace(noted[action.pod_uid], evicted=True)
             case Stage():
@@ -208,6 +211,8 @@ def is_contradicted(agent: AgentView) -> bool:
         return False
     if agent.engine.baseline or not agent.engine.reachable:
         return False
+    if agent.held_by_trainer or agent.has_trainers_weights:
+        return False  # a trainer came after it
     held = agent.serving
     return held is None or (held.digest, held.version) != (
         last.weights.digest,

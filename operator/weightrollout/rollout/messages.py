@@ -3,6 +3,7 @@
 from weightrollout.api.reasons import RejectReason
 from weightrollout.api.spec import PauseMode, TakeOut
 from weightrollout.api.status import Hold, Phase
+from weightrollout.rollout import driving
 from weightrollout.rollout.classify import PodState
 from weightrollout.rollout.degraded import degraded
 from weightrollout.rollout.refusal import listed
@@ -21,6 +22,8 @@ def _sentence(situation: Situation, phase: Phase, hold: Hold | None) -> str:
     version = goal.target.ref.version
     updated = sum(pod.state is PodState.UPDATED for pod in situation.pods)
     numbers = f"{updated} of {len(situation.pods)} pods serve {version}"
+    if situation.fleet.trainer_drives and phase is not Phase.FAILED:
+        return driving.sentence(situation) + _doing(situation, hold)
     match phase:
         case Phase.COMPLETE:
             return (
@@ -32,6 +35,8 @@ def _sentence(situation: Situation, phase: Phase, hold: Hold | None) -> str:
             return f"{_rejection(situation)}; the fleet serves {version}: {_way_on(situation)}"
         case Phase.ROLLING_BACK:
             return f"{_rejection(situation)}; going back: {numbers}{_doing(situation, hold)}"
+        case Phase.FAILED if situation.fleet.trainer_drives and goal.rejected:
+            return f"{driving.sentence(situation)}; {_rejection(situation)}: publish a new version"
         case Phase.FAILED if goal.rejected and goal.refusal is None and situation.halted is None:
             return f"{_rejection(situation)}; onFailure is Hold: {numbers}; publish a new version"
         case Phase.FAILED | Phase.PENDING | Phase.PAUSED | Phase.SUSPENDED:

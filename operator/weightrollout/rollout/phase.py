@@ -5,6 +5,7 @@ from typing import Final
 from weightrollout.api.reasons import HoldReason
 from weightrollout.api.spec import Mode
 from weightrollout.api.status import Phase
+from weightrollout.rollout import driving
 from weightrollout.rollout.classify import never_ran
 from weightrollout.rollout.fleet import Revision, Verdict
 from weightrollout.rollout.situation import Situation
@@ -20,6 +21,8 @@ def phase_of(situation: Situation) -> Phase:
         return Phase.FAILED
     if goal.rejected and not goal.rolling_back:
         return Phase.FAILED
+    if situation.fleet.trainer_drives:
+        return driving.phase_of(situation)
     if _is_over(situation) and goal.queued is None:  # Ready is about what the spec says now
         return Phase.ROLLED_BACK if goal.rolling_back else Phase.COMPLETE
     match situation.fleet.spec.mode:
@@ -46,7 +49,8 @@ def stable_now(situation: Situation) -> Revision | None:
     """Stable after this observation: a verified target that the whole fleet has reached."""
     goal = situation.goal
     reached = goal.on_target_content and goal.target.verdict is Verdict.VERIFIED
-    if reached and goal.recorded and goal.target.number > 0 and is_settled(situation):
+    settled = situation.fleet.trainer_drives or is_settled(situation)
+    if reached and goal.recorded and goal.target.number > 0 and settled:
         return goal.target
     return goal.stable
 

@@ -6,11 +6,15 @@
 Nothing is remembered between the steps: each one follows from what agent and watch show.
 """
 
+import re
+from dataclasses import replace
 from typing import Final
 
+from weightrollout.api.names import TRAINER_REVISION
 from weightrollout.api.reasons import HoldGate, HoldReason
-from weightrollout.api.spec import Mode, TakeOut
+from weightrollout.api.spec import VERSION_PATTERN, Mode, TakeOut
 from weightrollout.api.swap import ALONE, Outcome
+from weightrollout.rollout import driving
 from weightrollout.rollout.actions import (
     PutIn,
     Release,
@@ -22,7 +26,12 @@ from weightrollout.rollout.budget import Budget
 from weightrollout.rollout.classify import Pod, PodState
 from weightrollout.rollout.disruption import passes_soon
 from weightrollout.rollout.fleet import AgentFault, Doing, Ref
-from weightrollout.rollout.gates import failed_for_good, mode_allows, refuse_start
+from weightrollout.rollout.gates import (
+    agent_is_new_enough,
+    failed_for_good,
+    mode_allows,
+    refuse_start,
+)
 from weightrollout.rollout.refusal import Refusal
 from weightrollout.rollout.repair import (
     Step,
@@ -59,6 +68,8 @@ ONE_AT_A_TIME: Final = frozenset(
 RESERVATION_TTL_S: Final = 30.0
 #: Probe period 1 s, three failures, and the watch: later than this somebody should look.
 READY_FOLLOWS_WITHIN_S: Final = 10.0
+#: Between two labels of a pod that a trainer updates.
+LABEL_EVERY_S: Final = 10.0
 
 
 def next_step(pod: Pod, situation: Situation, budget: Budget, *, may_start: bool) -> Step:
@@ -72,7 +83,7 @@ def next_step(pod: Pod, situation: Situation, budget: Budget, *, may_start: bool
     if pod.agent.reserved_txn is not None:
         return _reserved(pod, pod.agent.reserved_txn, situation, may_start=may_start)
     put_in = put_in_step(pod)
-    if put_in is not None:
+    if put_in is not None and may_put_in(pod, situation):
         return unless_failing(put_in, Doing.PUT_IN, pod, situation)
     if is_stranded_for_good(pod, situation):
         return replace_stranded(pod, situation) if may_start else None
@@ -162,6 +173,25 @@ def comes_back_by(pod: Pod) -> float | None:
     return ended + READY_FOLLOWS_WITHIN_S
 
 
+def may_put_in(pod: Pod, situation: Situation) -> bool:
+    """Where a trainer drives: no base weights, whatever an older agent says; and of its versions, which may
+    come every second, a label now and then."""
+    if not situation.fleet.trainer_drives:
+        return True
+    if pod.loaded is None or pod.loaded.is_baseline:
+        return False
+    again = label_again_at(pod)
+    return again is None or situation.fleet.now >= again
+
+
+def label_again_at(pod: Pod) -> float | None:
+    """When another version of a trainer's may be shown; None: it was never."""
+    shown = pod.memory.put_in_at
+    its = pod.agent is not None and pod.agent.has_trainers_weights
+    shut = pod.view.gated and pod.view.gate_open is not True
+    return shown + LABEL_EVERY_S if its and shown is not None and not shut else None
+
+
 def _why_unwanted(pod: Pod, want: Ref | None, txn: str, situation: Situation) -> str:
     """Why a reservation is not used; "" when it is."""
     spec = situation.fleet.spec
@@ -169,6 +199,8 @@ def _why_unwanted(pod: Pod, want: Ref | None, txn: str, situation: Situation) ->
         return "spec.mode is Suspended"
     if spec.mode is Mode.PAUSED and not is_stranded(pod):
         return "spec.mode is Paused"
+    if want is None and situation.fleet.trainer_drives:
+        return "spec.driver is Trainer"
     if want is None or want.is_baseline:
         return "it has nothing to load"
     if txn != _txn(pod, want, situation):
@@ -210,7 +242,8 @@ def put_in_step(pod: Pod) -> PutIn | None:
         and last.weights.revision == pod.loaded.revision
     )
     txn = last.txn if committed and last is not None else pod.view.put_in_txn
-    labelled = pod.view.version_label == pod.loaded.version or (
+    serving = replace(pod.loaded, version=label_of(pod.loaded.version))
+    labelled = pod.view.version_label == serving.version or (
         pod.loaded.is_baseline and pod.view.version_label == "" and not pod.view.gated
     )  # by its label the orphan pass finds a pod whose gate we closed and who left its fleet
     gate_shut = pod.view.gated and pod.view.gate_open is not True
@@ -220,7 +253,12 @@ def put_in_step(pod: Pod) -> PutIn | None:
     if reason == "GateAnswer" and not gate_shut:
         reason = "LabelDiffers"
     message = f"{pod.name} serves {pod.loaded.version}"
-    return PutIn(pod.name, pod.uid, txn, attempt_of(txn), pod.loaded, reason, message)
+    return PutIn(pod.name, pod.uid, txn, attempt_of(txn), serving, reason, message)
+
+
+def label_of(version: str) -> str:
+    """As a label's value can be: a trainer may call its versions anything."""
+    return version if re.fullmatch(VERSION_PATTERN, version) else TRAINER_REVISION
 
 
 def _agent_fault(pod: Pod) -> Refusal | None:
@@ -249,6 +287,12 @@ def _agent_fault(pod: Pod) -> Refusal | None:
 def _at_rest(pod: Pod, situation: Situation) -> Refusal | None:
     """Nothing to do with this pod; say so where it is not simply done."""
     agent = pod.agent
+    drives = situation.fleet.trainer_drives
+    if agent is not None and agent.held_by_trainer and not agent.incompatible_reason:
+        return None if drives else driving.held(pod)
+    if drives and pod.state is PodState.JOINING:
+        too_old = agent_is_new_enough(pod, situation.goal.target.ref, situation)
+        return too_old or driving.why_it_waits(pod, situation)
     if agent is not None and pod.state is PodState.INCOMPATIBLE:
         message = f"{pod.name}: {agent.incompatible_reason}: {agent.incompatible_message}"
         return Refusal(HoldGate.AGENT, HoldReason.INCOMPATIBLE, message, (pod.name,))

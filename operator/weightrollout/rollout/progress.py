@@ -32,6 +32,7 @@ STOPS_THE_CLOCK: Final = frozenset(
         HoldGate.FAILED,
         HoldGate.REPAIR,
         HoldGate.AGENT,
+        HoldGate.TRAINER,
     }
 )
 
@@ -59,6 +60,8 @@ def progress_of(situation: Situation) -> Progress:
 
 
 def stops_the_clock(situation: Situation, hold: Refusal | None) -> bool:
+    if situation.fleet.trainer_drives:
+        return True  # it goes on when the trainer does
     if situation.halted is not None:
         return False  # a rollback that is late stays late until something moves
     if _is_held_by_requests(situation, hold):

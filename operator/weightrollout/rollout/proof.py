@@ -103,10 +103,18 @@ def _is_fit(pod: Pod, goal: Goal, fleet: Fleet) -> bool:
     """Unreachable and incompatible pods, and those whose agent cannot load all of it, never prove: they would say nothing about the weights."""
     if pod.agent is None or pod.state in (PodState.FAILED, PodState.INCOMPATIBLE):
         return False
+    if fleet.trainer_drives and not _may_join(pod, pod.agent):
+        return False
     lacks = pod.agent.lacks(goal.target.ref, fleet.spec.swap.pause_mode)
     if is_contradicted(pod.agent) or lacks:
         return False  # whatever it proves next would not be believed either
     return pod.agent.engine.reachable or pod.engaged or pod.state is PodState.POISONED
+
+
+def _may_join(pod: Pod, agent: AgentView) -> bool:
+    """Where a trainer drives no other pod loads its durable version."""
+    takes_it = not (agent.held_by_trainer or agent.incompatible_reason)
+    return takes_it and pod.out and pod.state in (PodState.JOINING, PodState.POISONED)
 
 
 def _is_swapping_for(pod: Pod, goal: Goal) -> bool:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from weightrollout.api.reasons import HoldReason
-from weightrollout.api.spec import PauseMode, WeightRolloutSpec
+from weightrollout.api.spec import Driver, PauseMode, WeightRolloutSpec
 from weightrollout.api.status import MeasurementOutcome, WeightRolloutStatus
 from weightrollout.api.swap import FailureClass, Outcome
 from weightrollout.rollout.actions import (
@@ -43,6 +43,7 @@ from weightrollout.rollout.fleet import (
     Work,
 )
 from weightrollout.rollout.plan import plan
+from weightrollout.rollout.profile import resolved
 from weightrollout.rollout.revisions import find
 from weightrollout.rollout.toybudget import ToyBudget
 from weightrollout.rollout.toypod import COMMITTED, Fate, StageFate, ToyPod
@@ -104,6 +105,7 @@ class ToyWorld:
     memory: Memory = field(default_factory=Memory)
     revisions: tuple[Revision, ...] = ()
     published: Ref | None = None
+    published_for_trainer: bool = False
     action: str = ""  # the annotation, see verbs.py
     refused: set[Doing] = field(default_factory=set)  # calls that fail for now
     failures: dict[tuple[Doing, str], ActionFailure] = field(default_factory=dict)
@@ -116,12 +118,13 @@ class ToyWorld:
     newest: Plan | None = None
 
     def observe(self) -> Fleet:
+        self._hello()
         return Fleet(
             namespace="default",
             name=self.name,
             uid="cr",
             generation=self.generation,
-            spec=self.spec,
+            spec=resolved(self.spec),
             status=self.status,
             revisions=self.revisions,
             pods=tuple(pod.view(self.published) for pod in self.pods),
@@ -131,12 +134,19 @@ class ToyWorld:
             epoch=1,
             failures=tuple(self.failures.values()),
             published=self.published,
+            published_for_trainer=self.published_for_trainer,
             memory=self.memory,
             measurement=self.measurement,
             action=self.action,
             disruption_budgets=tuple(budget.view for budget in self.budgets),
             disruption_budgets_denied=self.budgets_denied,
         )
+
+    def _hello(self) -> None:
+        """Agents that hear us know at once who drives."""
+        for pod in self.pods:
+            if pod.fault is None:
+                pod.driven = self.spec.driver is Driver.TRAINER
 
     def one_pass(self) -> Plan:
         """Observe, plan, act, report."""
@@ -183,7 +193,7 @@ class ToyWorld:
                 work = Work(Doing.RECORD_REVISION, revision=action.ref.revision)
                 self._start(work, 0.0, lambda: self._record(action))
             case PublishStable():
-                self._start(Work(Doing.PUBLISH_STABLE), 0.0, lambda: self._publish(action.stable))
+                self._start(Work(Doing.PUBLISH_STABLE), 0.0, lambda: self._publish(action))
             case PruneRevision():
                 work = Work(Doing.PRUNE_REVISION, revision=action.revision)
                 self._start(work, 0.0, lambda: self._prune(action))
@@ -290,8 +300,9 @@ class ToyWorld:
             for each in self.revisions
         )
 
-    def _publish(self, stable: Ref) -> None:
-        self.published = None if stable.is_baseline else stable
+    def _publish(self, action: PublishStable) -> None:
+        self.published = None if action.stable.is_baseline else action.stable
+        self.published_for_trainer = action.trainer_drives
 
     def _stage(self, pod: ToyPod, action: Stage) -> None:
         found = self.checkpoints.get(action.weights.uri)
@@ -324,6 +335,9 @@ class ToyWorld:
         work = Work(Doing.RESERVE, pod.uid, action.weights.revision)
         if pod.fault or not pod.engine_up or pod.poisoned or pod.swapping:
             self._fail(work, "NotSettled", "the agent refused")
+            return
+        if pod.held:
+            self._fail(work, HoldReason.HELD_BY_TRAINER, f"a trainer holds the engine: {pod.held}")
             return
         fate = self.checkpoints[action.weights.uri].reserve
         if fate is not None:

@@ -44,6 +44,8 @@ def wanted_by(pod: Pod, situation: Situation) -> Ref | None:
     stable. They never wait for a person, for the budget or for a refused spec. One that used up its
     retries for stable waits for the target to be proven, or proves it.
     """
+    if situation.fleet.trainer_drives:
+        return durable_for(pod, situation)
     unfit = (PodState.UNREACHABLE, PodState.INCOMPATIBLE, PodState.POISONED, PodState.UPDATED)
     if pod.agent is None or pod.state in unfit:
         return None
@@ -59,8 +61,19 @@ def wanted_by(pod: Pod, situation: Situation) -> Ref | None:
     return goal.target.ref
 
 
+def durable_for(pod: Pod, situation: Situation) -> Ref | None:
+    """Where a trainer drives: its durable version, for a pod that nothing else brings into service."""
+    target = situation.goal.target.ref
+    if pod.agent is None or situation.goal.frozen or target.is_baseline:
+        return None
+    waits = pod.state is PodState.JOINING and pod.out and not pod.agent.held_by_trainer
+    return target if waits and not pod.agent.incompatible_reason else None
+
+
 def is_stranded(pod: Pod) -> bool:
-    """Out of service, and nothing loaded that it could serve."""
+    """Out of service, nothing loaded that it could serve, and no trainer is at it."""
+    if pod.agent is not None and pod.agent.held_by_trainer:
+        return False
     if pod.state is PodState.JOINING:
         return True
     return (

@@ -96,7 +96,7 @@ def _is_able(pod: Pod, want: Ref) -> bool:
     """The image is built for the engine's own report, so the engine must be there."""
     if pod.agent is None or not pod.agent.engine.reachable or pod.running is not None:
         return False
-    if pod.agent.lacks(want):
+    if pod.agent.lacks(want) or pod.agent.incompatible_reason:
         return False
     return pod.state not in (PodState.POISONED, PodState.INCOMPATIBLE)
 

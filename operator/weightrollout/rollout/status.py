@@ -19,6 +19,7 @@ from weightrollout.api.status import (
     WeightsRef,
 )
 from weightrollout.api.swap import FailureClass, Outcome
+from weightrollout.rollout import driving
 from weightrollout.rollout.classify import Pod, PodState
 from weightrollout.rollout.conditions import conditions_of
 from weightrollout.rollout.decide import Decision
@@ -65,6 +66,7 @@ def status_of(outlook: Outlook) -> WeightRolloutStatus:
         staging=_staging(situation.pods),
         versions=_versions(situation.pods),
         hold=outlook.hold,
+        trainer=driving.trainer_status(situation),
         pause_millis=_pauses(situation),
         failures=_failures(situation),
         last_action=situation.canary.answer,

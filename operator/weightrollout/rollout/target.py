@@ -70,6 +70,7 @@ def choose_goal(fleet: Fleet, *, give_way: bool = False) -> Goal:
         return Goal(*(desired, _kept(fleet) or fallback, stable, True, refusal), conflict=conflict)
     aborted = desired.reason == RejectReason.ABORTED  # a person said so, whatever onFailure is
     goes_back = aborted or fleet.spec.on_failure is OnFailure.ROLLBACK
+    goes_back = goes_back and not fleet.trainer_drives
     if desired.verdict is Verdict.REJECTED and goes_back:
         return Goal(desired, fallback, stable, known)
     return Goal(desired, desired, stable, known)
@@ -137,8 +138,8 @@ def _outlived(fleet: Fleet) -> Revision | None:
     if ref is None or ref.digest is None:
         return None
     known = find(fleet.revisions, ref.revision)
-    if known is not None and known.verdict is Verdict.REJECTED:
-        return None
+    if known is not None and (known.verdict is Verdict.REJECTED or fleet.published_for_trainer):
+        return None  # a trainer's word for it is no proof
     return Revision(ref, number=0, digest_given=True, verdict=Verdict.VERIFIED)
 
 

@@ -5,6 +5,8 @@ It keeps the agent's promises and none of its work: weights are a name, a swap i
 
 from dataclasses import dataclass, field
 
+from weightrollout.api.names import TRAINER_REVISION
+from weightrollout.api.reasons import HoldReason
 from weightrollout.api.spec import TakeOut
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
 from weightrollout.rollout.fleet import (
@@ -56,8 +58,12 @@ class ToyPod:
     engine_up: bool = True
     loaded: Ref | None = None  # None: base weights
     poisoned: bool = False
+    held: str = ""  # by a trainer, in words
+    updating: bool = False  # and nobody can say what is loaded
     hangs: bool = False  # it does not end, whoever asks
     # agent
+    driven: bool = False  # it was told that a trainer drives
+    drivable: bool = False  # a trainer can reach it
     told: Ref | None = None
     last_good: Ref | None = None
     staged: set[str] = field(default_factory=set)
@@ -82,7 +88,9 @@ class ToyPod:
 
     def agent_ready(self, published: Ref | None) -> bool:
         """The truth table of the readiness port."""
-        if not self.engine_up or self.poisoned:
+        if not self.engine_up or self.poisoned or self.held:
+            return False
+        if self.driven and self.loaded is None:
             return False
         if (self.reserved_txn or self.swapping) and self.take_out is TakeOut.ENDPOINT:
             return False
@@ -115,9 +123,17 @@ class ToyPod:
             engine=EngineView(
                 reachable=self.engine_up,
                 instance=f"{self.uid}-{self.instance}",
-                baseline=self.loaded is None and self.engine_up and not self.poisoned,
+                baseline=self.loaded is None
+                and self.engine_up
+                and not (self.poisoned or self.updating),
             ),
-            serving=self.loaded if self.engine_up and not self.poisoned else None,
+            not_ready_reason=HoldReason.HELD_BY_TRAINER if self.held and self.engine_up else "",
+            not_ready_message=f"a trainer holds the engine: {self.held}" if self.held else "",
+            drivable=self.drivable,
+            guard="Strict" if self.drivable else "",
+            serving=self.loaded
+            if self.engine_up and not (self.poisoned or self.updating)
+            else None,
             told=self.told,
             last_good=self.last_good,
             staged=frozenset(self.staged),
@@ -130,6 +146,27 @@ class ToyPod:
             incompatible_reason=self.incompatible_reason,
             incompatible_message=self.incompatible_reason and "as the story says",
         )
+
+    # -- what a trainer does to it --
+
+    def pause(self) -> bool:
+        """False: it is refused, as by an agent."""
+        if self.reserved_txn or self.swapping or self.poisoned or not self.engine_up:
+            return False
+        self.held = self.held or "it is paused"
+        return True
+
+    def update(self) -> None:
+        """From now on until `finish` nobody can say what is loaded."""
+        self.held, self.updating = "an update of its target weights is open", True
+
+    def finish(self, version: str) -> None:
+        self.held, self.updating = "it is paused", False
+        self.loaded = self.told = Ref(TRAINER_REVISION, version)
+        self.last_good = None
+
+    def resume(self) -> None:
+        self.held = "" if not self.updating else self.held
 
     # -- what happens to it --
 
@@ -176,7 +213,8 @@ class ToyPod:
         self.instance += 1
         self.engine_up = True
         self.loaded = None
-        self.poisoned = False
+        self.poisoned = self.updating = False
+        self.held = ""
         self.reserved_txn = None
         self.last_good = None
 

@@ -44,11 +44,22 @@ def next_record(situation: Situation, *, deadline_passed: bool) -> RecordRevisio
     rejection = _rejection(desired, situation, deadline_passed=deadline_passed)
     if rejection is not None:
         return _record(desired, Verdict.REJECTED, *rejection)
+    if situation.fleet.trainer_drives:
+        return _durable(desired, situation)
     verified = desired.ref.digest is not None and situation.canary.over and is_settled(situation)
     if desired.verdict is None and verified:
         message = f"all {len(situation.pods)} pods serve {desired.ref.version}"
         return _record(desired, Verdict.VERIFIED, "AllPodsVerified", message)
     return None
+
+
+def _durable(desired: Revision, situation: Situation) -> RecordRevision | None:
+    """Where a trainer drives no fleet ever verifies it as a whole: the trainer's word and one pod that
+    has loaded it are enough."""
+    if desired.verdict is not None or desired.ref.digest not in situation.proven:
+        return None
+    message = f"the trainer calls {desired.ref.version} durable, and a pod has loaded it"
+    return _record(desired, Verdict.VERIFIED, "ProvenByOnePod", message)
 
 
 def _asked_for(desired: Revision, situation: Situation) -> RecordRevision | None:

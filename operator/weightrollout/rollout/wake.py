@@ -10,7 +10,12 @@ from weightrollout.rollout.backoff import (
 )
 from weightrollout.rollout.classify import Pod
 from weightrollout.rollout.disruption import FOLLOWS_WITHIN_S
-from weightrollout.rollout.podstep import READY_FOLLOWS_WITHIN_S, comes_back_by, settled_at
+from weightrollout.rollout.podstep import (
+    READY_FOLLOWS_WITHIN_S,
+    comes_back_by,
+    label_again_at,
+    settled_at,
+)
 from weightrollout.rollout.progress import Progress
 from weightrollout.rollout.repair import comes_back_until
 from weightrollout.rollout.situation import Situation, wanted_by
@@ -39,6 +44,9 @@ def _times_of(pod: Pod, situation: Situation) -> Iterator[float]:
         yield pod.memory.silent_since + situation.fleet.spec.pod_deadline_seconds
     if situation.fleet.disruption_budgets and pod.view.ready:
         yield pod.memory.ready_since + FOLLOWS_WITHIN_S
+    label_at = label_again_at(pod)
+    if label_at is not None:
+        yield label_at
     if pod.soak_until is not None:
         yield pod.soak_until
     want = wanted_by(pod, situation)

@@ -86,6 +86,7 @@ class Book:
     attempts: tuple[Attempts, ...] = ()  # newest first
     reservation: Reservation | None = None
     lost: bool = False  # an older journal could not be read: `touched` proves nothing
+    driver: str = ""  # spec.driver as an operator said it last; "": none ever did
     hold: Hold | None = None  # a trainer's, on the engine process that it names
 
 

@@ -6,10 +6,9 @@ An engine that is held takes no swap of an operator's, and answers no probe with
 from dataclasses import dataclass
 from typing import Final
 
+from weightrollout.api.names import TRAINER_REVISION
 from weightrollout.swap.records import Content
 
-#: Revision of weights that a trainer sent into the engine: they have a version, and no checkpoint.
-TRAINER_REVISION: Final = "trainer"
 TARGET: Final = "target"
 DRAFT: Final = "draft"
 

@@ -32,6 +32,7 @@ EVERY = [
         (None, BASELINE, OTHER, TOLD),
         (True, False),
         ("", "it is paused"),
+        (True, False),
     )
 ]
 
@@ -46,11 +47,13 @@ def in_words(facts: Facts) -> bool:
     not_paused = not facts.paused or ours  # (e)
     stays = not facts.leaving
     free = stays and not facts.held
+    awaited = facts.driven and facts.loaded == BASELINE and not ours
+    free = free and not awaited
     return asked and loaded and not_taken_out and not facts.poisoned and not_paused and free  # (d)
 
 
 def test_pod_is_ready_exactly_when_every_rule_holds() -> None:
-    assert len(EVERY) == 2 * 2 * 4 * 2 * 2 * 4 * 4 * 2 * 2
+    assert len(EVERY) == 2 * 2 * 4 * 2 * 2 * 4 * 4 * 2 * 2 * 2
     differing = [facts for facts in EVERY if (not_ready(facts) is None) is not in_words(facts)]
     assert differing == []
 

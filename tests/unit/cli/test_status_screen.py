@@ -188,3 +188,30 @@ def test_the_age_of_a_hold(since: str, shown: str) -> None:
     hold = {"gate": "Mode", "reason": "ModePaused", "message": "", "since": since, "pods": []}
     line = screen(rollout(phase="Paused", hold=hold), ()).splitlines()[1]
     assert line == f"HOLD ModePaused   {shown}".rstrip()
+
+
+def test_a_fleet_that_a_trainer_drives_says_so_and_calls_nothing_outdated() -> None:
+    body = rollout(
+        phase="Complete",
+        message="a trainer drives: 2 of 3 pods hold what it gave them; it holds chat-2 now",
+        desired=V8,
+        target=V8,
+        stable=V7,
+        pods={"selected": 3, "updated": 2},
+        trainer={"drives": True, "serving": 1, "held": 1, "guard": "AutoPause"},
+        conditions=[condition("Ready", "True")],
+    )
+    pods = (pod("chat-0", "412"), pod("chat-1", "v8"), pod("chat-2", "411", ready=False))
+    assert screen(body, pods) == golden(
+        """
+        ROLLOUT chat   Complete   durable v8   2/3 updated
+        a trainer drives: 2 of 3 pods hold what it gave them; it holds chat-2 now
+        DRIVER a trainer   its versions on 1 pod   holds 1 pod now   guard AutoPause
+        |-- v8   target, desired   sha256:8b8b8b8b8b8b..   (1 pod)
+        |   `-- chat-1   Updated
+        |-- 411   (1 pod)
+        |   `-- chat-2   Out
+        `-- 412   (1 pod)
+            `-- chat-0   Updated
+        """
+    )

@@ -71,6 +71,7 @@ def test_json_is_the_same_view_with_numbers_as_numbers() -> None:
         "analysis": [],
         "step": None,
         "lastAction": None,
+        "trainer": None,
         "versions": [
             {
                 "version": "v8",

@@ -202,6 +202,7 @@ def test_gates_are_asked_in_this_order() -> None:
         "mode_allows",
         "rollback_goes_on",
         "engine_is_reachable",
+        "no_trainer_holds",
         "agent_is_new_enough",
         "retries_are_left",
         "digest_is_pinned",
@@ -214,7 +215,17 @@ def test_gates_are_asked_in_this_order() -> None:
 def test_hold_reports_the_gates_in_this_order() -> None:
     order = [
         *("Spec", "Verdict", "Mode", "Step", "Pods", "Environment", "BackOff", "Leaving"),
-        *("Repair", "Budget", "Disruption", "Soak", "Traffic", "Proof", "Staging", "Ready"),
+        *(
+            "Trainer",
+            "Repair",
+            "Budget",
+            "Disruption",
+            "Soak",
+            "Traffic",
+            "Proof",
+            "Staging",
+            "Ready",
+        ),
         *("Failed", "Agent"),
     ]
     assert list(HoldGate) == order

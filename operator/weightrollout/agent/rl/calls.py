@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 class Calls:
-    def __init__(self, engine: Lifecycle, notes: Notes, guard: Guard) -> None:
+    def __init__(self, engine: Lifecycle, notes: Notes, guard: Callable[[], Guard]) -> None:
         self._engine = engine
         self._notes = notes
         self._guard = guard
@@ -128,7 +128,7 @@ class Calls:
         return {"status": "awake"}
 
     async def _start(self, call: Call, hold: Hold, session: str, *, paused: bool) -> None:
-        engine, guard = self._engine, self._guard
+        engine, guard = self._engine, self._guard()
         if paused and not hold.paused:
             hold = replace(hold, paused=True)  # somebody else's pause, which this now relies on
         if not paused and guard is Guard.AUTO_PAUSE:

@@ -21,6 +21,12 @@ WEIGHTS: Final = "weights"
 #: Their engine call may take minutes; the engine's mutex would let nothing else through.
 UPDATING: Final = (Call.START, Call.START_DRAFT, Call.UPDATE, Call.FINISH)
 
+#: How a trainer's work on an engine that it does not hold yet begins.
+BEGINS: Final = (
+    *(Call.INIT, Call.PAUSE, Call.SLEEP),
+    *(Call.START, Call.START_DRAFT, Call.SET_VERSION),
+)
+
 
 class Guard(StrEnum):
     STRICT = "strict"
@@ -36,6 +42,7 @@ class Scene:
     swap: str  # transaction that runs or is reserved; "" for none
     poisoned: bool
     leaving: bool
+    operator_drives: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,10 @@ def _conflicts(wish: Wish, scene: Scene, guard: Guard) -> Iterator[Conflict]:
         yield Conflict("poisoned", "the engine is half-loaded by a swap and must be restarted")
     if scene.leaving:
         yield Conflict("leaving", "the pod is about to be ended")
+    if scene.operator_drives and hold.is_over and call in BEGINS:
+        yield Conflict(
+            "operator_drives", "spec.driver is Operator: a trainer may only end what it has begun"
+        )
     if scene.running in UPDATING and call not in UPDATING:
         yield Conflict("update_running", f"{scene.running} runs: wait for its answer")
     match call:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from weightrollout.agent import state
 from weightrollout.agent.engine_watch import EngineSight, EngineWatch
+from weightrollout.agent.orders import operator_drives
 from weightrollout.agent.rl.calls import READ_S, Calls
 from weightrollout.agent.rl.failed import Failed
 from weightrollout.agent.rl.guard import UPDATING, Guard, Scene, conflict
@@ -44,7 +45,6 @@ class Parts:
     board: Board
     watch: EngineWatch
     engine: Lifecycle
-    guard: Guard
 
 
 class RlLifecycle:
@@ -52,10 +52,13 @@ class RlLifecycle:
         self._parts = parts
         self._notes = Notes(parts.journal, parts.board, parts.watch)
         self._notes.recover()
-        self._calls = Calls(parts.engine, self._notes, parts.guard)
+        self._calls = Calls(parts.engine, self._notes, self._guard)
         self._turn = asyncio.Lock()
         self._running: Call | None = None
         self._tasks: set[asyncio.Task[dict[str, Any]]] = set()
+
+    def _guard(self) -> Guard:
+        return state.guard(self._parts.journal.book, self._parts.board)
 
     async def stop(self) -> None:
         for task in self._tasks:
@@ -147,8 +150,9 @@ class RlLifecycle:
             swap=_swap(book),
             poisoned=book.poisoned == sight.instance,
             leaving=state.leaving(self._parts.board, sight),
+            operator_drives=operator_drives(self._parts.board.orders),
         )
-        against = conflict(wish, scene, self._parts.guard)
+        against = conflict(wish, scene, self._guard())
         if against is not None:
             raise Failed(409, against.code, against.message)
         return hold, paused

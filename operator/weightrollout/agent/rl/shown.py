@@ -4,11 +4,14 @@ import asyncio
 import logging
 from typing import Final
 
+from weightrollout.agent import state
 from weightrollout.agent.engine_watch import EngineSight, EngineWatch
+from weightrollout.agent.orders import guard_word
 from weightrollout.agent.rl.routes import offered
 from weightrollout.agent.state import Board, TrainerPort
 from weightrollout.engine.errors import EngineError
 from weightrollout.engine.protocol import Lifecycle
+from weightrollout.swap.book import Book
 from weightrollout.wire.agent import agent_pb2 as pb
 
 ASK_S: Final = 2.0
@@ -52,7 +55,7 @@ class Shown:
         self._board.bell.ring()
 
 
-def door(board: Board, sight: EngineSight) -> pb.TrainerDoor | None:
+def door(book: Book, board: Board, sight: EngineSight) -> pb.TrainerDoor | None:
     """As the operator hears it; None: the routes are shut."""
     port = board.trainer
     if port is None:
@@ -63,4 +66,5 @@ def door(board: Board, sight: EngineSight) -> pb.TrainerDoor | None:
         routes=offered(sight.capabilities),
         world_size=sight.world_size,
         model=port.model[:MAX_MODEL],
+        guard=guard_word(state.guard(book, board)),
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from weightrollout.api.quantity import limit
-from weightrollout.api.spec import Mode, PauseMode, TakeOut, WeightRolloutSpec
+from weightrollout.api.spec import Driver, Mode, PauseMode, TakeOut, WeightRolloutSpec
 from weightrollout.cli.lint.places import Place
 
 
@@ -18,7 +18,9 @@ class Warning:
 def warnings_of(spec: WeightRolloutSpec, pods: int | None) -> Iterator[Warning]:
     """`pods` None: nobody knows how many there will be."""
     weights, strategy = ("spec", "weights"), ("spec", "strategy")
-    if spec.weights is None:
+    if spec.weights is None and spec.driver is Driver.TRAINER:
+        pass  # a trainer may have none
+    elif spec.weights is None:
         yield Warning(
             "NothingDesired", ("spec",), "spec.weights is absent: pods keep what they serve"
         )

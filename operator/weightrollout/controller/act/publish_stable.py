@@ -1,5 +1,6 @@
 """Tell the pods, through a ConfigMap, what to serve while no operator is there."""
 
+from weightrollout.api.spec import Driver
 from weightrollout.controller.act.context import Context
 from weightrollout.kube.configmaps import Stable
 from weightrollout.kube.configmaps import publish_stable as write_stable
@@ -13,14 +14,16 @@ async def publish_stable(context: Context, action: PublishStable) -> None:
     stable = Stable(
         owner_uid=context.owner.uid,
         epoch=context.fence.epoch,
-        revision=ref.revision,
-        version=ref.version,
+        revision="" if ref.is_baseline else ref.revision,
+        version="" if ref.is_baseline else ref.version,
         uri=ref.uri,
         digest=ref.digest or "",
         metadata=said_metadata(ref),
         draft=ref.draft,
+        driver=str(Driver.TRAINER) if action.trainer_drives else "",
     )
     context.guard()
     await write_stable(
-        world.client, world.stables, context.owner.name, None if ref.is_baseline else stable
+        *(world.client, world.stables, context.owner.name),
+        None if ref.is_baseline and not action.trainer_drives else stable,
     )

@@ -191,8 +191,18 @@ class HelloRequest(_message.Message):
     FENCE_FIELD_NUMBER: _builtins.int
     TAKEOVER_FIELD_NUMBER: _builtins.int
     OPERATOR_VERSION_FIELD_NUMBER: _builtins.int
+    DRIVER_FIELD_NUMBER: _builtins.int
+    GUARD_FIELD_NUMBER: _builtins.int
     takeover: _builtins.bool
     operator_version: _builtins.str
+    driver: _builtins.str
+    """Who starts swaps from now on: "Operator" or "Trainer" (an engine with base weights stays out of
+    service). Empty: nobody says, as before this field.
+    """
+    guard: _builtins.str
+    """spec.guard for the RL routes: "Strict", "AutoPause" or "Off". Empty: the agent's own flag. An agent
+    that has an owner and was not told since its start is strict.
+    """
     @_builtins.property
     def fence(self) -> Global___Fence: ...
     def __init__(
@@ -201,10 +211,12 @@ class HelloRequest(_message.Message):
         fence: Global___Fence | None = ...,
         takeover: _builtins.bool = ...,
         operator_version: _builtins.str = ...,
+        driver: _builtins.str = ...,
+        guard: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["fence", b"fence"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["fence", b"fence", "operator_version", b"operator_version", "takeover", b"takeover"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["driver", b"driver", "fence", b"fence", "guard", b"guard", "operator_version", b"operator_version", "takeover", b"takeover"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -372,12 +384,15 @@ class TrainerDoor(_message.Message):
     ROUTES_FIELD_NUMBER: _builtins.int
     WORLD_SIZE_FIELD_NUMBER: _builtins.int
     MODEL_FIELD_NUMBER: _builtins.int
+    GUARD_FIELD_NUMBER: _builtins.int
     port: _builtins.int
     tls: _builtins.bool
     world_size: _builtins.int
     """ranks of this engine"""
     model: _builtins.str
     """as it is served; empty until the engine has said it"""
+    guard: _builtins.str
+    """in force now: "Strict", "AutoPause" or "Off" """
     @_builtins.property
     def routes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """"control/..." and "update/...", sorted; what the engine can do, whatever state it is in"""
@@ -390,10 +405,11 @@ class TrainerDoor(_message.Message):
         routes: _abc.Iterable[_builtins.str] | None = ...,
         world_size: _builtins.int = ...,
         model: _builtins.str = ...,
+        guard: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["model", b"model", "port", b"port", "routes", b"routes", "tls", b"tls", "world_size", b"world_size"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["guard", b"guard", "model", b"model", "port", b"port", "routes", b"routes", "tls", b"tls", "world_size", b"world_size"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

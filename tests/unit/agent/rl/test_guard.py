@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import product
 
-from weightrollout.agent.rl.guard import UPDATING, Guard, Scene, conflict
+from weightrollout.agent.rl.guard import BEGINS, UPDATING, Guard, Scene, conflict
 from weightrollout.agent.rl.routes import ROUTES, Call
 from weightrollout.agent.rl.wishes import Wish
 from weightrollout.swap.hold import DRAFT, TARGET, Hold
@@ -106,3 +106,16 @@ def test_every_refusal_says_what_to_do() -> None:
     }
     assert all(len(message) > 15 for message in said.values())
     assert set(said) >= {"not_paused", "session_open", "no_session", "asleep", "update_running"}
+
+
+def test_trainer_only_ends_what_it_has_begun_where_the_operator_drives() -> None:
+    theirs = replace(FREE, operator_drives=True)
+    for call, guard in product(CHANGES, Guard):
+        begins = conflict(Wish(call, version="1"), theirs, guard)
+        if call in BEGINS:
+            assert begins is not None, call
+            assert begins.code == "operator_drives"
+    for scene, call, guard in product(SCENES, CHANGES, Guard):
+        if not scene.hold.is_over:
+            held = replace(scene, operator_drives=True)
+            assert let_through(held, call, guard) is let_through(scene, call, guard)
