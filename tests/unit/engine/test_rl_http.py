@@ -76,7 +76,7 @@ def failing(status: str, words: str = "the engine's own words") -> bytes:
         ("404 Not Found", EngineRefused, "ControlServiceMissing"),
         ("405 Method Not Allowed", EngineRefused, "ControlServiceMissing"),
         ("422 Unprocessable Entity", EngineRefused, "InvalidArgument"),
-        ("204 No Content", EngineStateUnknown, "Internal"),
+        ("202 Accepted", EngineStateUnknown, "Internal"),
         ("307 Temporary Redirect", EngineStateUnknown, "Internal"),
         ("500 Internal Server Error", EngineStateUnknown, "Internal"),
         ("501 Not Implemented", EngineStateUnknown, "Internal"),
@@ -127,7 +127,7 @@ async def test_nobody_listens_is_known() -> None:
 
 
 async def test_engine_tells_what_it_is_and_what_it_does_not_tell_is_not_offered() -> None:
-    async with engine(knows=True) as (adapter, _):
+    async with engine(info(), knows=True) as (adapter, _):
         told = await adapter.info(deadline_s=CALL_S)
         model = await adapter.model(deadline_s=CALL_S), await adapter.served_name(deadline_s=CALL_S)
     assert told.instance == "1796044990867944392"
