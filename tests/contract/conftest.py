@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -27,7 +28,6 @@ from contract.under_test import TOKEN_S, EngineUnderTest
 from frontend.process import FrontendProcess, frontend_process
 from realvllm import tier
 from tiers import unavailable
-from weightrollout.wire.vllm import control_pb2 as pb
 
 StartFrontend = Callable[..., AbstractAsyncContextManager[FrontendProcess]]
 
@@ -114,9 +114,10 @@ async def shared_engine(
         async with subject.start(folder, pair.a) as engine:
             yield engine
         return
-    async with real(folder / "b", real_launch(pair.b, backend="")) as fresh:
+    launch = real_launch(pair.a, subject)
+    async with real(folder / "b", replace(launch, model=pair.b, backend="")) as fresh:
         await record(pair, "b", fresh)
-    async with real(folder / "a", real_launch(pair.a, subject.backend)) as engine:
+    async with real(folder / "a", launch) as engine:
         await record(pair, "a", engine)
         yield engine
 
@@ -164,7 +165,7 @@ async def shared_sleeper(
 @pytest.fixture
 async def sleeper(shared_sleeper: EngineUnderTest) -> EngineUnderTest:
     """Started with sleep mode; awake and resumed. Its weights may be gone: ask it for no words."""
-    await shared_sleeper.call("WakeUp", pb.WakeUpRequest(), pb.WakeUpResponse)
+    await shared_sleeper.wake_up()
     return shared_sleeper
 
 

@@ -18,13 +18,23 @@ from typing import Final
 import pytest
 
 from contract.oracle import Oracle, RecordedOracle
-from contract.under_test import CALL_S, EngineUnderTest, connected, planned
+from contract.under_test import (
+    CALL_S,
+    Adapter,
+    EngineUnderTest,
+    by_dynamo,
+    by_grpc,
+    by_http,
+    connected,
+    planned,
+)
 from contract.weights import PlannedWeights, StockWeights, Weights
 from frontend.binary import FetchFailed, frontend_binary
 from frontend.process import frontend_process
 from realvllm import families, plugins, tiny
 from realvllm.engine import engine
-from realvllm.launch import Launch
+from realvllm.guarded import guarded
+from realvllm.launch import Frontend, Launch
 from simulator.process import engine_process
 
 OURS: Final = "weightrollout"
@@ -50,6 +60,10 @@ class Can(StrEnum):
     NOTICE_WHO_LEFT = "be relied on to notice that a client left: in half of the runs it did not"
     RENAME_ITS_SERVICE = "serve vllm.Control under another name"
     RUN_UNMANAGED = "be started so that its frontend does not manage the engine"
+    SPEAK_GRPC = "be asked by gRPC"
+    INTERLEAVE = "take a call while another one has not ended"
+    EMPTY_ITS_CACHE = "empty its prefix cache by itself"
+    SERIALISE = "make changing calls wait for each other"
     SERVE_WHILE_LOADING = "serve between Start and Update: the next step finds no weights, and dies"
     SERVE_TWINS = "be asked over HTTP what vllm.Control is asked"
     SLEEP = "be started with sleep mode"
@@ -69,6 +83,7 @@ class Subject:
     can: frozenset[Can]
     start: StartEngine | None = None  # None: see `RealStarts`
     backend: str = OURS
+    frontend: Frontend = Frontend.RUST
     obtain: Callable[[], object] = lambda: None  # slow and once; raises `Unavailable`
 
     def cannot(self, wanted: frozenset[Can]) -> str | None:
@@ -110,18 +125,27 @@ def real_pair() -> Pair:
     return Pair(made.a.target, made.b.target, RecordedOracle())
 
 
-def real_launch(checkpoint: Path, backend: str) -> Launch:
+def real_launch(checkpoint: Path, subject: Subject) -> Launch:
     environment = {"REALVLLM_STEP_SECONDS": str(STEP_S)}
-    return Launch(checkpoint, backend, max_model_tokens=CONTEXT_TOKENS, environment=environment)
+    return Launch(
+        *(checkpoint, subject.backend),
+        frontend=subject.frontend,
+        max_model_tokens=CONTEXT_TOKENS,
+        environment=environment,
+    )
 
 
 @asynccontextmanager
 async def real(folder: Path, launch: Launch) -> AsyncIterator[EngineUnderTest]:
     """A real engine with its volumes below `folder`."""
-    volumes = replace(launch, handover=folder / "handover", staging=folder / "staging")
+    started = replace(launch, handover=folder / "handover", staging=folder / "staging")
+    adapter: Adapter = by_grpc
+    if launch.frontend is Frontend.PYTHON:
+        token = folder / "token"
+        started, adapter = guarded(started, token), partial(by_http, token=token)
     async with (
-        engine(folder, volumes) as process,
-        connected(process, _weights(launch.backend, folder)) as under_test,
+        engine(folder, started) as process,
+        connected(process, _weights(launch.backend, folder), adapter) as under_test,
     ):
         yield under_test
 
@@ -173,8 +197,10 @@ class RealStarts:
             self.shared.weights.update_seconds = update_seconds
             yield self.shared
         else:
-            wanted = real_launch(self.pair.a, self.subject.backend if backend is None else backend)
-            async with real(self.folder, replace(wanted, flags=flags)) as fresh:
+            wanted = real_launch(self.pair.a, self.subject)
+            if backend is not None:
+                wanted = replace(wanted, backend=backend)
+            async with real(self.folder, replace(wanted, flags=wanted.flags + flags)) as fresh:
                 yield fresh
 
 
@@ -212,20 +238,43 @@ _REAL: Final = frozenset(
         Can.DRAIN,
         Can.NOTICE_WHO_LEFT,
         Can.RUN_UNMANAGED,
+        Can.SERIALISE,
         Can.SERVE_WHILE_LOADING,
         Can.SERVE_TWINS,
+        Can.SPEAK_GRPC,
         Can.TELL_LOGPROBS,
         Can.USE_OTHER_BACKENDS,
         Can.WRITE_FILES,
     }
 )
 #: Its plugin is as harsh as vLLM's own reload.
-_SIMULATED: Final = frozenset(Can) - {Can.SERVE_TWINS, Can.STAY_WHOLE}
+_OVER_HTTP: Final = frozenset({Can.EMPTY_ITS_CACHE, Can.INTERLEAVE})
+_OVER_GRPC: Final = frozenset(
+    {
+        *(Can.SPEAK_GRPC, Can.SERIALISE, Can.SERVE_TWINS, Can.RENAME_ITS_SERVICE),
+        *(Can.MANAGE_ITS_ENGINE, Can.RUN_UNMANAGED),
+    }
+)
+_SIMULATED: Final = frozenset(Can) - {Can.SERVE_TWINS, Can.STAY_WHOLE} - _OVER_HTTP
 SIMULATOR: Final = Subject(
     "simulator",
     frozenset(f"0.{minor}" for minor in range(27, 34)),
     _SIMULATED,
     partial(planned, engine_process),
+)
+#: As it is behind vLLM's Python frontend.
+SIMULATOR_HTTP: Final = Subject(
+    "simulator-http",
+    frozenset({STARTED_WITH}),
+    _SIMULATED - _OVER_GRPC | _OVER_HTTP,
+    partial(planned, engine_process, adapter=by_http, frontend="python", vllm=STARTED_WITH),
+)
+#: As it is reached through NVIDIA Dynamo's sidecar.
+SIMULATOR_DYNAMO: Final = Subject(
+    "simulator-dynamo",
+    frozenset({"0.33"}),
+    _SIMULATED - {Can.SPEAK_GRPC, Can.RENAME_ITS_SERVICE, Can.USE_OTHER_BACKENDS},
+    partial(planned, engine_process, adapter=by_dynamo, sidecar="127.0.0.1:0"),
 )
 #: The core behind it is the simulator's: only the frontend is vLLM's own word.
 FRONTEND: Final = Subject(
@@ -248,11 +297,18 @@ PLUGIN: Final = Subject(
     frozenset({STARTED_WITH}),
     _REAL - {Can.BE_SLOW, Can.BE_TORN} | {Can.STAY_WHOLE},
 )
+#: The same behind its Python frontend, in development mode and guarded.
+PLUGIN_HTTP: Final = Subject(
+    "vllm-plugin-http",
+    frozenset({STARTED_WITH}),
+    PLUGIN.can - _OVER_GRPC | _OVER_HTTP,
+    frontend=Frontend.PYTHON,
+)
 
 
 def params() -> list[object]:
     """Of the `subject` fixture. A start of a real engine may take minutes, and is part of a test's time."""
-    real = [VLLM, *([PLUGIN] if plugins.ours_exists() else [])]
+    real = [VLLM, *([PLUGIN, PLUGIN_HTTP] if plugins.ours_exists() else [])]
     marks = (pytest.mark.real_engine, pytest.mark.timeout(2400))
     real_params = (pytest.param(subject, marks=marks) for subject in real)
-    return [SIMULATOR, FRONTEND, *real_params]
+    return [SIMULATOR, SIMULATOR_HTTP, SIMULATOR_DYNAMO, FRONTEND, *real_params]

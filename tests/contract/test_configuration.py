@@ -10,13 +10,9 @@ from contract.oracle import ENDLESS
 from contract.subjects import Can, Pair, StartEngine, Subject, needs, seen
 from contract.under_test import CALL_S, EngineUnderTest, eventually
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
+from weightrollout.engine.protocol import PauseWay
 from weightrollout.engine.vllm_grpc import VllmGrpc
 from weightrollout.wire.vllm import control_pb2 as pb
-
-
-async def sleeping(engine: EngineUnderTest) -> bool:
-    reply = await engine.call("IsSleeping", pb.IsSleepingRequest(), pb.IsSleepingResponse)
-    return reply.sleeping
 
 
 async def test_engine_tells_what_it_is(engine: EngineUnderTest, subject: Subject) -> None:
@@ -89,13 +85,10 @@ async def test_other_service_name_is_reported_with_the_flag_that_sets_it(
         await renamed.close()
 
 
+@needs(Can.SPEAK_GRPC)
 async def test_draft_update_without_a_draft_model_is_refused(engine: EngineUnderTest) -> None:
-    with pytest.raises(Exception, match="speculative draft model"):
-        await engine.call(
-            "StartDraftWeightUpdate",
-            pb.StartDraftWeightUpdateRequest(),
-            pb.StartDraftWeightUpdateResponse,
-        )
+    with pytest.raises(EngineRefused, match="speculative draft model"):
+        await engine.control.start_draft_update(deadline_s=CALL_S)
 
 
 @needs(Can.DRAFT)
@@ -104,11 +97,7 @@ async def test_draft_update_is_a_session_like_the_other_and_sets_the_same_label(
 ) -> None:
     async with start_engine(speculative="draft_model", draft=pair.b) as engine:
         assert (await engine.prepare(engine.staged(pair.b, draft=pair.b))).ok
-        await engine.call(
-            "StartDraftWeightUpdate",
-            pb.StartDraftWeightUpdateRequest(),
-            pb.StartDraftWeightUpdateResponse,
-        )
+        await engine.control.start_draft_update(deadline_s=CALL_S)
         with pytest.raises(EngineStateUnknown, match="already active"):
             await engine.control.start_update(deadline_s=CALL_S)
         await engine.control.finish_update("draft-2", deadline_s=CALL_S)
@@ -116,10 +105,11 @@ async def test_draft_update_is_a_session_like_the_other_and_sets_the_same_label(
 
 
 async def test_sleep_and_wake_up_without_sleep_mode_are_refused(engine: EngineUnderTest) -> None:
-    with pytest.raises(Exception, match="sleep mode is not configured"):
-        await engine.call("Sleep", pb.SleepRequest(level=0), pb.SleepResponse)
-    with pytest.raises(Exception, match="sleep mode is not configured"):
-        await engine.call("WakeUp", pb.WakeUpRequest(), pb.WakeUpResponse)
+    for call in (engine.sleep(0), engine.wake_up()):
+        with pytest.raises(
+            EngineRefused, match=r"sleep mode is not configured|engine cannot do this"
+        ):
+            await call
 
 
 @needs(Can.SLEEP)
@@ -127,29 +117,29 @@ async def test_full_wake_up_resumes_an_engine_that_was_only_paused(
     sleeper: EngineUnderTest,
 ) -> None:
     await sleeper.pause()
-    await sleeper.call("WakeUp", pb.WakeUpRequest(), pb.WakeUpResponse)
+    await sleeper.wake_up()
     assert not await sleeper.is_paused()
 
 
 @needs(Can.SLEEP)
 async def test_partial_wake_up_keeps_the_engine_paused(sleeper: EngineUnderTest) -> None:
-    await sleeper.call("Sleep", pb.SleepRequest(mode=pb.PAUSE_MODE_KEEP), pb.SleepResponse)
-    await sleeper.call("WakeUp", pb.WakeUpRequest(tags=["weights"]), pb.WakeUpResponse)
+    await sleeper.sleep()
+    await sleeper.wake_up("weights")
     assert await sleeper.is_paused()
-    await sleeper.call("WakeUp", pb.WakeUpRequest(tags=["kv_cache"]), pb.WakeUpResponse)
+    await sleeper.wake_up("kv_cache")
     assert not await sleeper.is_paused()
 
 
-@needs(Can.SLEEP)
+@needs(Can.SLEEP, Can.SPEAK_GRPC)
 async def test_sleep_checks_its_mode_and_not_its_level(sleeper: EngineUnderTest) -> None:
     with pytest.raises(grpc.aio.AioRpcError, match="invalid pause mode") as caught:
         await sleeper.call("Sleep", pb.SleepRequest(mode=9), pb.SleepResponse)  # type: ignore[arg-type]
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
     await sleeper.call("Sleep", pb.SleepRequest(level=7), pb.SleepResponse)
-    assert await sleeping(sleeper)
+    assert await sleeper.is_sleeping()
 
 
-@needs(Can.SLEEP)
+@needs(Can.SLEEP, Can.SPEAK_GRPC)
 async def test_sleep_without_a_mode_aborts_and_without_a_level_puts_memory_to_sleep(
     sleeper: EngineUnderTest,
 ) -> None:
@@ -158,37 +148,37 @@ async def test_sleep_without_a_mode_aborts_and_without_a_level_puts_memory_to_sl
     await sleeper.call("Sleep", pb.SleepRequest(), pb.SleepResponse)
     with pytest.raises(EngineStateUnknown, match="CompletionAborted"):
         await prompt
-    await sleeper.call("WakeUp", pb.WakeUpRequest(tags=["weights"]), pb.WakeUpResponse)
-    assert await sleeping(sleeper), "level 0 would be awake now: it puts no memory to sleep"
+    await sleeper.wake_up("weights")
+    assert await sleeper.is_sleeping(), "level 0 would be awake now: it puts no memory to sleep"
 
 
 @needs(Can.SLEEP)
 async def test_wake_up_of_an_unknown_tag_is_ok_and_wakes_nothing(sleeper: EngineUnderTest) -> None:
-    await sleeper.call("Sleep", pb.SleepRequest(), pb.SleepResponse)
-    await sleeper.call("WakeUp", pb.WakeUpRequest(tags=["nonsense"]), pb.WakeUpResponse)
-    assert await sleeping(sleeper)
+    await sleeper.sleep()
+    await sleeper.wake_up("nonsense")
+    assert await sleeper.is_sleeping()
     assert await sleeper.is_paused()
-    await sleeper.call("WakeUp", pb.WakeUpRequest(), pb.WakeUpResponse)
-    assert not await sleeping(sleeper)
+    await sleeper.wake_up()
+    assert not await sleeper.is_sleeping()
 
 
 @needs(Can.SLEEP)
 async def test_sleep_queues_new_requests_whatever_its_mode(sleeper: EngineUnderTest) -> None:
-    request = pb.SleepRequest(level=0, mode=pb.PAUSE_MODE_ABORT)
-    await sleeper.call("Sleep", request, pb.SleepResponse)
+    await sleeper.sleep(0, PauseWay.ABORT)
     prompt = asyncio.create_task(sleeper.complete("anyone awake?"))
     await sleeper.hears()
     assert not prompt.done()
-    await sleeper.call("WakeUp", pb.WakeUpRequest(tags=["scheduling"]), pb.WakeUpResponse)
+    await sleeper.wake_up("scheduling")
     assert await prompt
 
 
 async def test_paused_engine_says_that_it_sleeps(engine: EngineUnderTest) -> None:
-    assert not await sleeping(engine)
+    assert not await engine.is_sleeping()
     await engine.pause()
-    assert await sleeping(engine)
+    assert await engine.is_sleeping()
 
 
+@needs(Can.SPEAK_GRPC)
 async def test_reflection_is_not_served(engine: EngineUnderTest) -> None:
     path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
     # As one message: a stream would be ended by the answer while its message is being sent.
@@ -203,7 +193,7 @@ async def test_update_of_sleeping_weights_kills_the_engine(
     start_engine: StartEngine, pair: Pair
 ) -> None:
     async with start_engine(enable_sleep_mode=True) as engine:
-        await engine.call("Sleep", pb.SleepRequest(mode=pb.PAUSE_MODE_KEEP), pb.SleepResponse)
+        await engine.sleep()
         with pytest.raises(EngineStateUnknown, match="Unavailable"):
             await engine.transfer(pair.b, "b")
         assert await engine.process.exit_code() != 0

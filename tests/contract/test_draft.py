@@ -79,6 +79,7 @@ async def test_report_tells_the_draft_and_its_own_plan(drafting: EngineUnderTest
     assert "model.embed_tokens.weight" in names & report.plan.consumed()
 
 
+@needs(Can.SPEAK_GRPC)
 async def test_engine_without_a_draft_refuses_the_session(engine: EngineUnderTest) -> None:
     with pytest.raises(EngineRefused, match="configured speculative draft model"):
         await engine.control.start_draft_update(deadline_s=CALL_S)

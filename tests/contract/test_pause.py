@@ -10,6 +10,7 @@ from contract.subjects import Can, Pair, StartEngine, needs, seen
 from contract.under_test import CALL_S, EngineUnderTest, eventually
 from weightrollout.api.spec import PauseMode
 from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
+from weightrollout.engine.protocol import PauseWay
 from weightrollout.wire.vllm import control_pb2 as pb
 
 
@@ -77,6 +78,7 @@ async def test_reason_of_the_end_comes_after_the_last_token(engine: EngineUnderT
     assert all(text and end is None for text, end in pieces[:-1])
 
 
+@needs(Can.SPEAK_GRPC)
 async def test_unspecified_mode_aborts(engine: EngineUnderTest) -> None:
     prompt = asyncio.create_task(engine.complete(PROMPT, ENDLESS))
     await eventually(engine.busy)
@@ -85,6 +87,7 @@ async def test_unspecified_mode_aborts(engine: EngineUnderTest) -> None:
         await prompt
 
 
+@needs(Can.SPEAK_GRPC)
 async def test_unknown_mode_is_refused(engine: EngineUnderTest) -> None:
     with pytest.raises(grpc.aio.AioRpcError, match="invalid pause mode") as caught:
         await pause_raw(engine, 9)  # type: ignore[arg-type]
@@ -95,17 +98,18 @@ async def test_unknown_mode_is_refused(engine: EngineUnderTest) -> None:
 async def test_wait_pause_returns_when_the_last_request_ended(engine: EngineUnderTest) -> None:
     prompt = asyncio.create_task(engine.tokens(PROMPT, LONGEST))
     await eventually(engine.busy)
-    await pause_raw(engine, pb.PAUSE_MODE_WAIT)
+    await engine.pause_as(PauseWay.WAIT)
     assert not await engine.busy()
     assert len(await prompt) == LONGEST
 
 
+@needs(Can.SERIALISE)
 async def test_wait_pause_blocks_resume_until_its_call_is_cancelled(
     engine: EngineUnderTest,
 ) -> None:
     endless = asyncio.create_task(engine.complete(PROMPT, ENDLESS))
     await eventually(engine.busy)
-    pause = asyncio.create_task(pause_raw(engine, pb.PAUSE_MODE_WAIT))
+    pause = asyncio.create_task(engine.pause_as(PauseWay.WAIT))
     await eventually(engine.is_paused)
     with pytest.raises(EngineStateUnknown, match="DeadlineExceeded"):
         await engine.control.resume(deadline_s=0.2)
@@ -118,13 +122,27 @@ async def test_wait_pause_blocks_resume_until_its_call_is_cancelled(
     await asyncio.wait([endless])
 
 
+@needs(Can.INTERLEAVE)
+async def test_resume_gets_past_a_pause_that_waits(engine: EngineUnderTest) -> None:
+    endless = asyncio.create_task(engine.complete(PROMPT, ENDLESS))
+    await eventually(engine.busy)
+    pause = asyncio.create_task(engine.pause_as(PauseWay.WAIT))
+    await eventually(engine.is_paused)
+    await engine.resume()
+    assert not await engine.is_paused()
+    assert not pause.done()
+    for task in (pause, endless):
+        task.cancel()
+    await asyncio.wait([pause, endless])
+
+
 @needs(Can.SERVE_TWINS)
 async def test_resume_over_http_gets_past_the_pause_that_blocks_it_over_grpc(
     engine: EngineUnderTest,
 ) -> None:
     endless = asyncio.create_task(engine.complete(PROMPT, ENDLESS))
     await eventually(engine.busy)
-    pause = asyncio.create_task(pause_raw(engine, pb.PAUSE_MODE_WAIT))
+    pause = asyncio.create_task(engine.pause_as(PauseWay.WAIT))
     await eventually(engine.is_paused)
     async with engine.http.post("/resume") as response:
         assert response.status == 200
@@ -160,7 +178,7 @@ async def test_new_requests_wait_behind_those_that_a_wait_pause_lets_end_before_
     async with start_engine(vllm="0.32") as engine:
         running = asyncio.create_task(engine.tokens(PROMPT, LONGEST))
         await eventually(engine.busy)
-        pause = asyncio.create_task(pause_raw(engine, pb.PAUSE_MODE_WAIT))
+        pause = asyncio.create_task(engine.pause_as(PauseWay.WAIT))
         await eventually(engine.is_paused)
         late = asyncio.create_task(engine.complete(PROMPT))
         await pause
@@ -229,9 +247,32 @@ async def test_prefix_cache_outlives_the_weights_unless_the_pause_clears_it(
     engine: EngineUnderTest, pair: Pair, clear_cache: bool | None, right: bool
 ) -> None:
     await engine.tokens(CACHED_PROMPT, 6)
-    request = pb.PauseGenerationRequest(mode=pb.PAUSE_MODE_KEEP, clear_cache=clear_cache)
-    await engine.call("PauseGeneration", request, pb.PauseGenerationResponse)
+    await engine.pause_as(PauseWay.KEEP, clear_cache=clear_cache)
     await engine.transfer(pair.b, "b")
     await engine.resume()
     tokens = await engine.tokens(CACHED_PROMPT, LONGEST)  # a few may be the same by chance
     assert (await pair.oracle.explain(engine, tokens, CACHED_PROMPT) == ("b",)) is right
+
+
+@needs(Can.EMPTY_ITS_CACHE, Can.ANSWER_BY_WEIGHTS)
+async def test_prefix_cache_can_be_emptied_by_itself(engine: EngineUnderTest, pair: Pair) -> None:
+    await engine.tokens(CACHED_PROMPT, 6)
+    await engine.pause_as(PauseWay.KEEP, clear_cache=False)
+    await engine.transfer(pair.b, "b")
+    control = engine.control
+    assert await control.reset_prefix_cache(running=False, external=False, deadline_s=CALL_S)
+    await engine.resume()
+    tokens = await engine.tokens(CACHED_PROMPT, LONGEST)
+    assert await pair.oracle.explain(engine, tokens, CACHED_PROMPT) == ("b",)
+
+
+@needs(Can.EMPTY_ITS_CACHE)
+async def test_prefix_cache_is_not_emptied_while_a_request_holds_it(
+    engine: EngineUnderTest,
+) -> None:
+    reader, _, _ = await paused_in_mid_answer(engine, PauseMode.KEEP)
+    control = engine.control
+    assert not await control.reset_prefix_cache(running=False, external=False, deadline_s=CALL_S)
+    assert await control.reset_prefix_cache(running=True, external=False, deadline_s=CALL_S)
+    await engine.resume()
+    await asyncio.wait_for(reader, CALL_S)

@@ -21,9 +21,12 @@ from contract.weights import PlannedWeights, Weights
 from simulator import answers
 from simulator.process import EngineProcess, Flag, engine_process
 from weightrollout.api.spec import PauseMode
+from weightrollout.engine.dynamo import Dynamo
 from weightrollout.engine.errors import EngineError, EngineUnreachable
-from weightrollout.engine.vllm_grpc import VllmGrpc
+from weightrollout.engine.protocol import Driven, PauseWay
+from weightrollout.engine.rl_http import RlHttp
 from weightrollout.engine.vllm_http import VllmHttp
+from weightrollout.engine.vllm_lifecycle import VllmLifecycle
 from weightrollout.handover.records import EngineReport, InitInfo, Prepared, Receipt
 
 Answer = TypeVar("Answer", bound=Message)
@@ -62,7 +65,7 @@ class Process(Protocol):
 class EngineUnderTest:
     process: Process
     weights: Weights
-    control: VllmGrpc
+    control: Driven
     inference: VllmHttp
     channel: grpc.aio.Channel
     http: aiohttp.ClientSession
@@ -142,6 +145,18 @@ class EngineUnderTest:
 
     async def pause(self, mode: PauseMode = PauseMode.KEEP, *, clear_cache: bool = True) -> None:
         await self.control.pause(mode, clear_cache=clear_cache, deadline_s=CALL_S)
+
+    async def pause_as(self, way: PauseWay, *, clear_cache: bool | None = None) -> None:
+        await self.control.pause_as(way, clear_cache=clear_cache, deadline_s=CALL_S)
+
+    async def wake_up(self, *tags: str) -> None:
+        await self.control.wake_up(tags, deadline_s=CALL_S)
+
+    async def sleep(self, level: int = 1, way: PauseWay = PauseWay.KEEP) -> None:
+        await self.control.sleep(level, way, deadline_s=CALL_S)
+
+    async def is_sleeping(self) -> bool:
+        return await self.control.is_sleeping(deadline_s=CALL_S)
 
     async def resume(self) -> None:
         await self.control.resume(deadline_s=CALL_S)
@@ -240,13 +255,29 @@ def _parts(choice: dict[str, Any]) -> list[tuple[str, str | None]]:
     return [*((token, None) for token in tokens[:-1]), (tokens[-1], end)]
 
 
+Adapter = Callable[[Process], Driven]
+
+
+def by_grpc(process: Process) -> Driven:
+    return VllmLifecycle(process.grpc_target)
+
+
+def by_http(process: Process, token: Path | None = None) -> Driven:
+    return RlHttp(process.http_url, token=token)
+
+
+def by_dynamo(process: Process) -> Driven:
+    assert isinstance(process, EngineProcess)
+    return Dynamo(f"http://{process.sidecar}", process.grpc_target)
+
+
 @asynccontextmanager
 async def connected(
-    process: Process, weights: Weights, *, words: bool = False
+    process: Process, weights: Weights, adapter: Adapter = by_grpc, *, words: bool = False
 ) -> AsyncIterator[EngineUnderTest]:
     """A running engine with the clients that the suite asks it through."""
     async with AsyncExitStack() as stack:
-        control = VllmGrpc(process.grpc_target)
+        control = adapter(process)
         stack.push_async_callback(control.close)
         inference = VllmHttp(process.http_url)
         stack.push_async_callback(inference.close)
@@ -260,6 +291,7 @@ async def planned(
     start: Callable[..., AbstractAsyncContextManager[Process]],
     folder: Path,
     checkpoint: Path,
+    adapter: Adapter = by_grpc,
     **flags: Any,
 ) -> AsyncIterator[EngineUnderTest]:
     """An engine with the simulator's core that serves `checkpoint`, with its volumes below `folder`."""
@@ -268,7 +300,7 @@ async def planned(
     weights = PlannedWeights(handover, staging)
     async with (
         start(model=checkpoint, **flags) as process,
-        connected(process, weights, words=True) as engine,
+        connected(process, weights, adapter, words=True) as engine,
     ):
         yield engine
 
@@ -277,7 +309,7 @@ def simulated(
     folder: Path, checkpoint: Path, **flags: Flag
 ) -> AbstractAsyncContextManager[EngineUnderTest]:
     """The simulator, where a test is about the simulator."""
-    return planned(engine_process, folder, checkpoint, **flags)
+    return planned(engine_process, folder, checkpoint, by_grpc, **flags)
 
 
 async def eventually(

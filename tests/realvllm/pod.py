@@ -113,7 +113,10 @@ def _is_settled(state: pb.AgentState) -> bool:
 
 @asynccontextmanager
 async def real_pod(
-    folder: Path, running: RealEngine, checkpoints: Mapping[str, Path]
+    folder: Path,
+    running: RealEngine,
+    checkpoints: Mapping[str, Path],
+    agent_flags: tuple[str, ...] = (),
 ) -> AsyncIterator[RealPod]:
     """`running` was started with `halts_in(folder)` in its environment."""
     launch = running.launch
@@ -125,6 +128,7 @@ async def real_pod(
         f"--staging={launch.staging}",
         f"--handover={launch.handover}",
         "--alone-after-seconds=1000000",  # the test is its operator
+        *agent_flags,
     )
     halts = Halts(folder / "halts")
     agent = AgentProcess(flags, folder / "agent.log", halts_in(folder), "realvllm.halting.agent")

@@ -5,7 +5,7 @@ import json
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 import grpc
 from aiohttp import web
@@ -16,15 +16,18 @@ from simulator.calls import Calls
 from simulator.collective import Collective
 from simulator.control import Control
 from simulator.core import Core
+from simulator.dynamo import Sidecar
 from simulator.faults import Faults
 from simulator.health import Health
 from simulator.inference import Inference
 from simulator.model import Model
 from simulator.plugin import Plugin
+from simulator.python_frontend import PYTHON, PythonFrontend
 from simulator.settings import REJECTS_WHILE_PAUSED_SINCE, Settings, parse
 from simulator.speculation import Speculation, load_draft
 
 CLOSE_S = 1.0  # for answers that are already on their way
+NOWHERE = "127.0.0.1:0"
 
 
 async def run(settings: Settings) -> None:
@@ -45,12 +48,17 @@ async def run(settings: Settings) -> None:
     ending = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ending.set)
     calls = Calls(settings, core, plugin, ending)
+    control = Control(calls, faults)
+    python = settings.frontend == PYTHON
+    more = PythonFrontend(control).routes() if python else ()
     async with (
         _background(core, plugin),
-        _http(settings, Inference(calls, faults)) as http,
-        _grpc(settings, Control(calls, faults)) as grpc_address,
+        _http(settings.http, Inference(calls, faults, more).app()) as http,
+        nullcontext(NOWHERE) if python else _grpc(settings, control) as grpc_address,
+        _sidecar(settings, control) as sidecar,
     ):
-        ready = {"http": http, "grpc": grpc_address, "instance": settings.instance}
+        ready = {"http": http, "grpc": grpc_address, "sidecar": sidecar}
+        ready["instance"] = settings.instance
         print(json.dumps(ready), flush=True)
         await ending.wait()
         await core.close(settings.drain_seconds)
@@ -75,17 +83,23 @@ async def _background(core: Core, plugin: Plugin | Collective | None) -> AsyncIt
 
 
 @asynccontextmanager
-async def _http(settings: Settings, inference: Inference) -> AsyncIterator[str]:
+async def _http(address: str, app: web.Application) -> AsyncIterator[str]:
     runner = web.AppRunner(
-        inference.app(), access_log=None, handler_cancellation=True, shutdown_timeout=CLOSE_S
+        app, access_log=None, handler_cancellation=True, shutdown_timeout=CLOSE_S
     )
     await runner.setup()
-    host, port = _split(settings.http)
+    host, port = _split(address)
     await web.TCPSite(runner, host, port).start()
     try:
         yield f"{host}:{runner.addresses[0][1]}"
     finally:
         await runner.cleanup()
+
+
+def _sidecar(settings: Settings, control: Control) -> AbstractAsyncContextManager[str]:
+    if not settings.sidecar:
+        return nullcontext("")
+    return _http(settings.sidecar, Sidecar(control).app())
 
 
 @asynccontextmanager

@@ -67,14 +67,11 @@ class Control:
             try:
                 # The server counts the client's deadline too, and either may be the first.
                 async with asyncio.timeout(context.time_remaining()):
-                    return (await self._serve(name, data)).SerializeToString()
+                    return (await self.served(name, data)).SerializeToString()
             except TimeoutError:
                 await context.abort(grpc.StatusCode.CANCELLED, "Timeout expired")
             except Refusal as refusal:
                 await context.abort(refusal.code, refusal.text)
-            except WorkerError as error:
-                text = _failed(_snake(name), "collective_rpc", str(error))
-                await context.abort(grpc.StatusCode.INTERNAL, text)
 
         return behave
 
@@ -89,6 +86,20 @@ class Control:
             return await self._run(name, request, fault)
         async with self._mutex:
             return await self._run(name, request, fault)
+
+    async def served(self, name: str, data: bytes) -> Message:
+        """As over gRPC. Raises Refusal."""
+        try:
+            return await self._serve(name, data)
+        except WorkerError as error:
+            text = _failed(_snake(name), "collective_rpc", str(error))
+            raise Refusal(grpc.StatusCode.INTERNAL, text) from error
+
+    async def unchecked(self, name: str, request: Any) -> Message:
+        """As a frontend that checks nothing and has no mutex."""
+        plugin = self.calls.plugin
+        in_draft = plugin is not None and plugin.session == DRAFT
+        return await self._run(name, request, self.faults.take(name, in_draft=in_draft))
 
     async def _run(self, name: str, request: Any, fault: Fault | None) -> Message:
         execute: Callable[..., Awaitable[Message]] = getattr(self.calls, _snake(name))

@@ -159,9 +159,12 @@ class Core:
         if mode is Pause.ABORT:
             self._abort_all()
         if clear_cache:
-            self._prefixes.clear()
-            for request in (*self.running, *self.waiting):
-                request.cached = None
+            self.clear_cache()
+
+    def clear_cache(self) -> None:
+        self._prefixes.clear()
+        for request in (*self.running, *self.waiting):
+            request.cached = None
 
     def resume(self) -> None:
         self.paused = None

@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -42,6 +42,7 @@ class Invalid(Exception):
 class Inference:
     calls: Calls
     faults: Faults
+    more: Sequence[web.RouteDef] = ()  # of the frontend
 
     def app(self) -> web.Application:
         app = web.Application()
@@ -53,6 +54,7 @@ class Inference:
                 web.post("/v1/completions", self.completions),
                 web.get("/simulator/state", self.state),
                 web.post("/simulator/faults", self.set_faults),
+                *self.more,
             ]
         )
         return app
@@ -75,7 +77,7 @@ class Inference:
             if await self._meet_fault("metrics"):
                 return web.Response(text="")
         except Invalid as invalid:
-            return _error(invalid.status, invalid.text)
+            return failure(invalid.status, invalid.text)
         labels = f'{{engine="0",model_name="{self.model_name}"}}'
         lines = [
             f"# TYPE vllm:{name} gauge\nvllm:{name}{labels} {value:.1f}\n"
@@ -106,11 +108,11 @@ class Inference:
             asked = self._asked(await http.read())
             request = self.calls.core.submit(asked.prompt, asked.max_tokens)
         except Invalid as invalid:
-            return _error(invalid.status, invalid.text)
+            return failure(invalid.status, invalid.text)
         except GenerationPaused as paused:
-            return _error(503, paused.text)
+            return failure(503, paused.text)
         except Closing:
-            return _error(503, "The engine is shutting down.")
+            return failure(503, "The engine is shutting down.")
         try:
             if asked.stream:
                 return await self._stream(http, request)
@@ -220,7 +222,7 @@ class Inference:
         try:
             self.faults.load(await http.json())
         except (ValueError, TypeError) as error:
-            return _error(400, str(error))
+            return failure(400, str(error))
         return web.json_response({})
 
 
@@ -245,7 +247,7 @@ def _logprobs(body: dict[str, Any]) -> int | None:
     return asked
 
 
-def _error(status: int, text: str) -> web.Response:
+def failure(status: int, text: str) -> web.Response:
     kind = {400: "BadRequestError", 404: "NotFoundError", 503: "ServiceUnavailableError"}
     error = {"message": text, "type": kind.get(status, "InternalServerError"), "code": status}
     return web.json_response({"error": error}, status=status)

@@ -36,6 +36,7 @@ class EngineProcess:
     http_port: int = 0
     grpc_port: int = 0
     instance: str = ""
+    sidecar: str = ""  # HOST:PORT of Dynamo's; "" for none
     _process: asyncio.subprocess.Process | None = None
     _errors: asyncio.Task[bytes] | None = field(default=None, repr=False)
 
@@ -57,6 +58,7 @@ class EngineProcess:
             *(sys.executable, "-m", "simulator", *self.arguments),
             *("--http", f"{self.address}:{self.http_port}"),
             *("--grpc", f"{self.address}:{self.grpc_port}"),
+            *(("--sidecar", self.sidecar) if self.sidecar else ()),
             env={**os.environ, "PYTHONPATH": _python_path()},
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -70,7 +72,7 @@ class EngineProcess:
         ready = json.loads(line)
         self.http_port = int(ready["http"].rpartition(":")[2])
         self.grpc_port = int(ready["grpc"].rpartition(":")[2])
-        self.instance = ready["instance"]
+        self.instance, self.sidecar = ready["instance"], ready["sidecar"]
 
     def kill(self, signal_number: int = signal.SIGKILL) -> None:
         if self._running().returncode is None:

@@ -38,6 +38,8 @@ class Settings:
     ranks: int = 1
     backend: str = "weightrollout"  # "": engine started without --weight-transfer-config
     control_service: str = "vllm.Control"
+    frontend: str = "rust"  # or "python": its RL routes over HTTP, and no gRPC
+    sidecar: str = ""  # HOST:PORT of Dynamo's in front of it; "" for none
     faults: Path | None = None
     unmanaged: bool = False  # Shutdown refused, as under `vllm serve`
     enable_sleep_mode: bool = False
@@ -86,6 +88,8 @@ def parse(argv: list[str]) -> Settings:
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--backend", default="weightrollout", help='"" for none')
     parser.add_argument("--control-service", default="vllm.Control")
+    parser.add_argument("--frontend", choices=("rust", "python"), default="rust")
+    parser.add_argument("--sidecar", default="", metavar="HOST:PORT", help="NVIDIA Dynamo's")
     parser.add_argument("--faults", type=Path, help="JSON list, see simulator.faults")
     parser.add_argument("--unmanaged", action="store_true", help="Shutdown is refused")
     parser.add_argument("--enable-sleep-mode", action="store_true")

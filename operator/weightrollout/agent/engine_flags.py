@@ -1,11 +1,20 @@
-"""How the agent shows itself to the engine, and whom it takes for the engine: TLS and API key."""
+"""How the agent reaches the engine, shows itself to it, and whom it takes for the engine: protocol, TLS, token, API key."""
 
 import argparse
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from weightrollout.engine.tls import TlsFiles
+
+
+class EngineProtocol(StrEnum):
+    """By which calls the engine is paused and given weights."""
+
+    GRPC = "grpc"  # vllm.Control
+    HTTP = "http"  # the RL routes of vLLM's Python frontend, at --engine-http
+    DYNAMO = "dynamo"  # Dynamo's sidecar at --engine-sidecar, which calls vllm.Control
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +26,9 @@ class EngineAccess:
     key: Path | None = None
     server_name: str = ""
     api_key: Path | None = None
+    token: Path | None = None
+    protocol: EngineProtocol = EngineProtocol.GRPC
+    sidecar: str = ""  # base URL
 
     @property
     def tls(self) -> TlsFiles | None:
@@ -35,17 +47,48 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--engine-api-key-file", type=Path, help="file with the key of vllm serve --api-key"
     )
+    parser.add_argument(
+        "--engine-token-file", type=Path, help="file with the token of the guard of the RL routes"
+    )
+    parser.add_argument(
+        "--engine-protocol",
+        type=EngineProtocol,
+        choices=list(EngineProtocol),
+        default=EngineProtocol.GRPC,
+        help="grpc: vllm.Control at --engine-grpc; http: the RL routes of vLLM's Python frontend at"
+        " --engine-http, which its development mode opens; dynamo: the sidecar of NVIDIA Dynamo at"
+        " --engine-sidecar, beside vllm.Control (%(default)s)",
+    )
+    parser.add_argument(
+        "--engine-sidecar", default="", help="base URL of Dynamo's system server (DYN_SYSTEM_PORT)"
+    )
 
 
 def take(arguments: dict[str, Any]) -> EngineAccess:
     """Out of the parsed arguments, which then no longer have them."""
-    names = ("ca", "certificate", "key", "server_name", "api_key_file")
+    names = (
+        "ca",
+        "certificate",
+        "key",
+        "server_name",
+        "api_key_file",
+        "token_file",
+        "protocol",
+        "sidecar",
+    )
     return EngineAccess(*(arguments.pop(f"engine_{name}") for name in names))
 
 
 def refusal(access: EngineAccess, engine_http: str) -> str | None:
     """What no rotation of files can mend; names the flag."""
     https = engine_http.startswith("https://")
+    if access.token is not None and access.protocol is not EngineProtocol.HTTP:
+        return "--engine-token-file: only the guard asks for a token: --engine-protocol=http"
+    if (access.protocol is EngineProtocol.DYNAMO) is not access.sidecar.startswith("http://"):
+        return (
+            "--engine-protocol=dynamo and --engine-sidecar=http://HOST:PORT go together, because Dynamo's"
+            " sidecar is called beside vllm.Control"
+        )
     if (access.certificate is None) is not (access.key is None):
         return "--engine-certificate and --engine-key: give both or none"
     if access.ca is None and (https or access.certificate is not None):

@@ -1,13 +1,13 @@
-"""Does the engine's control port answer on the pod's own address? Then whoever reaches the pod owns the engine.
+"""Does the engine's control side answer on the pod's own address? Then whoever reaches the pod owns the engine.
 
-Asked as a neighbour would ask, without a client certificate: when an engine appears, and rarely after that.
+Asked as a neighbour would ask, without a client certificate or token: when an engine appears, and rarely after that.
 """
 
 import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from weightrollout.agent.engine_watch import EngineWatch
 from weightrollout.agent.reasons import RefusalReason
@@ -34,14 +34,67 @@ WAYS_OUT: Final = (
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Door:
-    """The control port, as others may try it."""
+#: Why swaps are refused, None for no reason; and whether that is certain.
+Finding = tuple[Refusal | None, bool]
 
-    addresses: tuple[str, ...]  # of the pod; empty: it is not asked
+
+class Door(Protocol):
+    """The control side, as others may try it."""
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Of the pod; empty: it is not asked."""
+
+    async def ask_at(self, address: str) -> Finding: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ControlPort:
+    """vllm.Control."""
+
+    addresses: tuple[str, ...]
     port: int
     service: str
     tls: TlsFiles | None  # whom to trust as the engine; None: it has no TLS
+
+    async def ask_at(self, address: str) -> Finding:
+        if not await is_listening(address, self.port):
+            return None, True
+        target = with_port(address, self.port)
+        for tls in _ways(self.tls):
+            engine = VllmGrpc(target, self.service, tls)
+            try:
+                await engine.info(deadline_s=ASK_S)
+            except EngineRefused:
+                continue  # it asks for credentials, or is something else
+            except EngineError as error:
+                late = isinstance(error.__cause__, TimeoutError)
+                if isinstance(error, EngineUnreachable) and not late:
+                    continue  # not to everybody
+                return unknown(f"whether {target} is the control port", error), False
+            finally:
+                await engine.close()
+            return _exposed(target, over_tls=tls is not None), True
+        return None, True
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """Of two doors to one engine either is enough for a stranger."""
+
+    one: Door
+    other: Door
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        return self.one.addresses
+
+    async def ask_at(self, address: str) -> Finding:
+        refusal, certain = await self.one.ask_at(address)
+        if refusal is not None and certain:
+            return refusal, True
+        beside, known = await self.other.ask_at(address)
+        return beside or refusal, (known if beside is not None else certain and known)
 
 
 class Exposure:
@@ -73,7 +126,7 @@ class Exposure:
         instance = self._watch.sight.instance
         refusal, certain = None, True
         for address in self._door.addresses:
-            refusal, certain = await self._ask_at(address)
+            refusal, certain = await self._door.ask_at(address)
             if refusal is not None:
                 break
         known = self._board.exposed
@@ -89,30 +142,8 @@ class Exposure:
             self._board.exposed = found
             self._board.bell.ring()
 
-    async def _ask_at(self, address: str) -> tuple[Refusal | None, bool]:
-        """Why swaps are refused, and whether that is certain."""
-        if not await _is_listening(address, self._door.port):
-            return None, True
-        target = with_port(address, self._door.port)
-        for tls in _ways(self._door.tls):
-            engine = VllmGrpc(target, self._door.service, tls)
-            try:
-                await engine.info(deadline_s=ASK_S)
-            except EngineRefused:
-                continue  # it asks for credentials, or is something else
-            except EngineError as error:
-                late = isinstance(error.__cause__, TimeoutError)
-                if isinstance(error, EngineUnreachable) and not late:
-                    continue  # not to everybody
-                why = f"whether {target} is the control port is not known yet: {error.message}"
-                return Refusal(RefusalReason.CONTROL_PORT_EXPOSED, why), False
-            finally:
-                await engine.close()
-            return _exposed(target, over_tls=tls is not None), True
-        return None, True
 
-
-async def _is_listening(address: str, port: int) -> bool:
+async def is_listening(address: str, port: int) -> bool:
     try:
         async with asyncio.timeout(ASK_S):
             _, writer = await asyncio.open_connection(address, port)
@@ -120,6 +151,11 @@ async def _is_listening(address: str, port: int) -> bool:
         return False
     writer.close()
     return True
+
+
+def unknown(what: str, error: EngineError) -> Refusal:
+    why = f"{what} is not known yet: {error.message}"
+    return Refusal(RefusalReason.CONTROL_PORT_EXPOSED, why)
 
 
 def _exposed(target: str, *, over_tls: bool) -> Refusal:

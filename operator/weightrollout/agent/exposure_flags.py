@@ -4,9 +4,12 @@ import argparse
 import ipaddress
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from weightrollout.agent.engine_flags import EngineAccess
-from weightrollout.agent.exposure import Door
+from weightrollout.agent.exposure import ControlPort
+from weightrollout.agent.exposure_http import SIDECAR, RlRoutes
+from weightrollout.engine.tls import TlsFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +52,27 @@ def refusal(pod: PodAddress) -> str | None:
     return None
 
 
-def door(pod: PodAddress, engine_grpc: str, service: str, access: EngineAccess) -> Door:
+def door(pod: PodAddress, engine_grpc: str, service: str, access: EngineAccess) -> ControlPort:
     host, _, port = engine_grpc.rpartition(":")
+    return ControlPort(_tried(pod), int(port), service, _tls(access, host.strip("[]")))
+
+
+def http_door(pod: PodAddress, engine_http: str, access: EngineAccess) -> RlRoutes:
+    url = urlsplit(engine_http)
+    port = url.port or (443 if url.scheme == "https" else 80)
+    return RlRoutes(_tried(pod), port, _tls(access, url.hostname or ""))
+
+
+def sidecar_door(pod: PodAddress, sidecar: str) -> RlRoutes:
+    return RlRoutes(_tried(pod), urlsplit(sidecar).port or 80, None, SIDECAR)
+
+
+def _tried(pod: PodAddress) -> tuple[str, ...]:
+    return () if pod.acknowledged else pod.addresses
+
+
+def _tls(access: EngineAccess, host: str) -> TlsFiles | None:
     tls = access.tls
     if tls is not None and not tls.server_name:
-        tls = replace(tls, server_name=host.strip("[]"))  # the certificate is of where it is called
-    addresses = () if pod.acknowledged else pod.addresses
-    return Door(addresses, int(port), service, tls)
+        return replace(tls, server_name=host)  # the certificate is of where it is called
+    return tls

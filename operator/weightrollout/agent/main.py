@@ -13,7 +13,7 @@ import grpc.aio
 from aiohttp import web
 
 from weightrollout import __version__
-from weightrollout.agent import exposure_flags, install_plugin, stable
+from weightrollout.agent import adapters, install_plugin, stable
 from weightrollout.agent.alone_driver import Alone, why_out
 from weightrollout.agent.callers import Callers, https_of
 from weightrollout.agent.departure import Departure
@@ -33,9 +33,9 @@ from weightrollout.agent.state import Bell, Board
 from weightrollout.agent.swaps import Parts, Swaps
 from weightrollout.api.names import INSTALL_PLUGIN
 from weightrollout.clock import SystemClock
+from weightrollout.engine.protocol import Driven
 from weightrollout.engine.server_tls import FilesUnusable
 from weightrollout.engine.vllm_http import VllmHttp
-from weightrollout.engine.vllm_lifecycle import VllmLifecycle
 from weightrollout.metrics import Door, Metrics
 from weightrollout.swap.journal import Journal
 from weightrollout.weights.staging import Store
@@ -62,7 +62,7 @@ async def serve(settings: Settings, stopping: asyncio.Event) -> None:
     """Until `stopping` is set. Raises FilesUnusable."""
     callers = Callers(settings.callers, SystemClock())
     async with AsyncExitStack() as stack:
-        engine = VllmLifecycle(settings.engine_grpc, settings.control_service, settings.engine.tls)
+        engine = adapters.engine_of(settings)
         stack.push_async_callback(engine.close)
         desk = _build(settings, engine, stack)
         await desk.watch.ask()
@@ -104,7 +104,7 @@ async def _until(
     return {task for task in background if task.done()}
 
 
-def _build(settings: Settings, engine: VllmLifecycle, stack: AsyncExitStack) -> Desk:
+def _build(settings: Settings, engine: Driven, stack: AsyncExitStack) -> Desk:
     clock, metrics = SystemClock(), Metrics(Door.AGENT)
     board = Board(Bell(), stable=stable.read(settings.stable))
     journal = Journal.open(settings.staging)
@@ -137,10 +137,7 @@ def _build(settings: Settings, engine: VllmLifecycle, stack: AsyncExitStack) -> 
 
 
 def _exposure(settings: Settings, desk: Desk) -> Exposure:
-    door = exposure_flags.door(
-        settings.pod, settings.engine_grpc, settings.control_service, settings.engine
-    )
-    return Exposure(door, desk.board, desk.watch, desk.clock)
+    return Exposure(adapters.door_of(settings), desk.board, desk.watch, desk.clock)
 
 
 async def _open_doors(
@@ -162,7 +159,7 @@ async def _open_doors(
 
 
 async def _open_to_trainers(
-    settings: Settings, desk: Desk, engine: VllmLifecycle, stack: AsyncExitStack
+    settings: Settings, desk: Desk, engine: Driven, stack: AsyncExitStack
 ) -> None:
     """Also where the routes are shut: a call that was under way when they were open has ended somehow."""
     access = settings.rl

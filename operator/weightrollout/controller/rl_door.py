@@ -13,8 +13,8 @@ from typing import Final
 
 from aiohttp import web
 
+from weightrollout import bearer
 from weightrollout.controller.rl_workers import Worker, listing
-from weightrollout.engine import bearer
 from weightrollout.engine.server_tls import RotatingContext, ServerFiles
 
 PATH: Final = "/v1/rl/workers"

@@ -16,6 +16,7 @@ class Capabilities:
     transfer: bool = False
     sleep: bool = False
     draft: bool = False
+    reset_cache: bool = False  # its prefix cache can be emptied by itself
 
 
 NO_CAPABILITIES: Final = Capabilities()
@@ -43,7 +44,7 @@ class EngineLoad:
 
 
 class Engine(Protocol):
-    """vllm.Control. Every call raises `EngineError`; `deadline_s` is seconds from now."""
+    """As vllm.Control has it. Every call raises `EngineError`; `deadline_s` is seconds from now."""
 
     async def info(self, *, deadline_s: float) -> EngineInfo: ...
 
@@ -109,6 +110,11 @@ class Lifecycle(Engine, Protocol):
         """Also where it is only paused."""
         ...
 
+    async def reset_prefix_cache(self, *, running: bool, external: bool, deadline_s: float) -> bool:
+        """False: blocks are still held, and nothing was emptied. `running`: preempt what runs; `external`: of the KV
+        connector, too. Refused where the engine has no such call."""
+        ...
+
 
 class Vital(Protocol):
     """What a liveness probe is about."""
@@ -116,6 +122,10 @@ class Vital(Protocol):
     async def serving(self, *, deadline_s: float) -> bool:
         """False: dead, by its own word. Raises EngineUnreachable, EngineStateUnknown: it said nothing."""
         ...
+
+
+class Driven(Lifecycle, Vital, Protocol):
+    """All that an agent asks an engine's control side for."""
 
 
 @dataclass(frozen=True, slots=True)

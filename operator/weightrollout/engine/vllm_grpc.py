@@ -24,7 +24,7 @@ from weightrollout.wire.vllm import control_pb2 as pb
 Answer = TypeVar("Answer", bound=Message)
 
 #: The engine answered and did nothing. Every other code may stand for an executed call.
-_REFUSALS: Final = frozenset(
+REFUSALS: Final = frozenset(
     {
         grpc.StatusCode.FAILED_PRECONDITION,
         grpc.StatusCode.INVALID_ARGUMENT,
@@ -257,13 +257,13 @@ class VllmGrpc:
         message = f"{name} on {self._target}: {error.details() or code.name}"
         if code is grpc.StatusCode.UNIMPLEMENTED:
             return self._missing(name)
-        if code in _REFUSALS:
-            return EngineRefused(_camel(code), message)
+        if code in REFUSALS:
+            return EngineRefused(camel(code), message)
         if code is grpc.StatusCode.CANCELLED and error.details() == _SERVER_TIMED_OUT:
-            return EngineStateUnknown(_camel(grpc.StatusCode.DEADLINE_EXCEEDED), message)
+            return EngineStateUnknown(camel(grpc.StatusCode.DEADLINE_EXCEEDED), message)
         if name == "FinishWeightUpdate" and _LABEL_FAILED in (error.details() or ""):
             return EngineStateUnknown(LABEL_NOT_SET, message)
-        return EngineStateUnknown(_camel(code), message)
+        return EngineStateUnknown(camel(code), message)
 
     def _missing(self, name: str) -> EngineRefused:
         if name in ("GetServerInfo", "GetModelInfo"):  # every engine with the service has these
@@ -296,5 +296,5 @@ def _ranks(parallelism: pb.ParallelismInfo) -> int:
     return max(1, engine) * max(1, engines)
 
 
-def _camel(code: grpc.StatusCode) -> str:
+def camel(code: grpc.StatusCode) -> str:
     return "".join(word.capitalize() for word in code.name.split("_"))

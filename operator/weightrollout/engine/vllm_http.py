@@ -7,15 +7,12 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-import aiohttp
-
-from weightrollout.engine.errors import EngineRefused, EngineStateUnknown, EngineUnreachable
+from weightrollout.engine.errors import EngineRefused, EngineStateUnknown
+from weightrollout.engine.http_calls import HttpCalls, Reply, nonsense
 from weightrollout.engine.protocol import AnswerToken, EngineLoad
-from weightrollout.engine.tls import REFUSED, TlsFiles, TlsReader
+from weightrollout.engine.tls import TlsFiles
 
 RUNNING: Final = "vllm:num_requests_running"
-#: The longest answer that is read; a page of metrics has about 100 KB.
-MAX_BYTES: Final = 16 << 20
 COMPLETIONS: Final = "/v1/completions"
 #: How an engine that was asked for them spells a token's id where its text would stand.
 TOKEN_ID: Final = "token_id:"
@@ -34,21 +31,18 @@ class VllmHttp:
     def __init__(
         self, base_url: str, tls: TlsFiles | None = None, api_key: Path | None = None
     ) -> None:
-        self._base_url = base_url.rstrip("/")
-        self._tls = TlsReader(tls) if tls is not None else None
-        self._api_key = api_key
-        self._session: aiohttp.ClientSession | None = None
+        self._calls = HttpCalls(base_url, tls, api_key)
         self._model: str | None = None  # the name it serves; asked once
 
     async def load(self, *, deadline_s: float) -> EngineLoad:
-        text = await self._ask("GET", "/metrics", None, deadline_s)
+        text = (await self._ask("GET", "/metrics", None, deadline_s)).text
         return EngineLoad(running=total(text, RUNNING), waiting=total(text, WAITING))
 
     async def complete(self, prompt: str, *, max_tokens: int, deadline_s: float) -> str:
         body = {"prompt": prompt, "max_tokens": max_tokens}
         text = (await self._choice(body, deadline_s)).get("text")
         if not isinstance(text, str):
-            raise self._nonsense(COMPLETIONS)
+            raise nonsense(self._calls.base_url + COMPLETIONS)
         return text.encode(errors="replace").decode()  # JSON can spell half a character
 
     async def complete_tokens(
@@ -63,7 +57,7 @@ class VllmHttp:
         try:
             return answer_tokens(choice["logprobs"])
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise self._nonsense(COMPLETIONS) from error
+            raise nonsense(self._calls.base_url + COMPLETIONS) from error
 
     async def _choice(self, asked: dict[str, Any], deadline_s: float) -> dict[str, Any]:
         """The greedy answer. Raises EngineError also where it was cut short."""
@@ -72,100 +66,48 @@ class VllmHttp:
         model = await self._model_name(deadline_s)
         body = {"model": model, "temperature": 0, **asked}
         left_s = max(0.001, ends - loop.time())  # aiohttp takes 0 for no deadline
-        reply = await self._ask_json("POST", COMPLETIONS, body, left_s)
+        reply = (await self._ask("POST", COMPLETIONS, body, left_s)).json()
         try:
             choice: dict[str, Any] = reply["choices"][0]
             finish = choice.get("finish_reason")
         except (LookupError, TypeError, AttributeError) as error:
-            raise self._nonsense(COMPLETIONS) from error
+            raise nonsense(self._calls.base_url + COMPLETIONS) from error
         if finish == "abort":
             raise EngineStateUnknown(
-                "CompletionAborted", f"{self._base_url} paused or stopped during the prompt"
+                "CompletionAborted", f"{self._calls.base_url} paused or stopped during the prompt"
             )
         return choice
 
     async def close(self) -> None:
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        await self._calls.close()
 
     async def _model_name(self, deadline_s: float) -> str:
         if self._model is None:
-            reply = await self._ask_json("GET", "/v1/models", None, deadline_s)
+            reply = (await self._ask("GET", "/v1/models", None, deadline_s)).json()
             try:
                 self._model = str(reply["data"][0]["id"])
             except (LookupError, TypeError) as error:
-                raise self._nonsense("/v1/models") from error
+                raise nonsense(f"{self._calls.base_url}/v1/models") from error
         return self._model
 
-    async def _ask_json(self, method: str, path: str, body: Any, deadline_s: float) -> Any:
-        try:
-            return json.loads(await self._ask(method, path, body, deadline_s))
-        except (ValueError, RecursionError) as error:
-            raise self._nonsense(path) from error
+    async def _ask(self, method: str, path: str, body: Any, deadline_s: float) -> Reply:
+        sent = None if body is None else json.dumps(body).encode()
+        reply = await self._calls.ask(method, path, deadline_s=deadline_s, body=sent)
+        _check(reply)
+        return reply
 
-    async def _ask(self, method: str, path: str, body: Any, deadline_s: float) -> str:
-        if self._session is None:
-            self._session = aiohttp.ClientSession()
-        timeout = aiohttp.ClientTimeout(total=deadline_s)
-        where = f"{method} {self._base_url}{path}"
-        try:
-            async with self._session.request(
-                method,
-                f"{self._base_url}{path}",
-                json=body,
-                timeout=timeout,
-                headers=self._headers(),
-                ssl=self._tls.current().context if self._tls else True,
-                server_hostname=(self._tls.files.server_name or None) if self._tls else None,
-            ) as response:
-                text = await self._text(response, where)
-        except aiohttp.ClientConnectorCertificateError as error:
-            raise EngineUnreachable(REFUSED, f"{where}: {error}") from error
-        except aiohttp.ClientConnectorError as error:
-            raise EngineUnreachable("EngineUnreachable", f"{where}: {error}") from error
-        except TimeoutError as error:
-            raise EngineStateUnknown(
-                "DeadlineExceeded", f"{where}: no answer within {deadline_s:g} s"
-            ) from error
-        except aiohttp.ClientError as error:
-            raise EngineStateUnknown("ConnectionLost", f"{where}: {error}") from error
-        self._check(response.status, where, text)
-        return text
 
-    def _headers(self) -> dict[str, str]:
-        if self._api_key is None:
-            return {}
-        try:
-            return {"Authorization": f"Bearer {self._api_key.read_text().strip()}"}
-        except (OSError, ValueError) as error:
-            raise EngineUnreachable("ApiKeyUnreadable", f"{self._api_key}: {error}") from error
-
-    async def _text(self, response: aiohttp.ClientResponse, where: str) -> str:
-        """As UTF-8, whatever the answer says it is; what is not becomes a question mark."""
-        data = bytearray()
-        async for part in response.content.iter_any():
-            data += part
-            if len(data) > MAX_BYTES:
-                raise EngineStateUnknown("AnswerTooLong", f"{where}: more than {MAX_BYTES} bytes")
-        return data.decode(errors="replace")
-
-    def _check(self, status: int, where: str, text: str) -> None:
-        if status == 200:
-            return
-        message = f"{where}: {status} {text[:300]}"
-        if status == 503:  # paused (0.33), or ending: rejected before it was begun
-            raise EngineRefused("ServiceUnavailable", message)
-        if status == 401:
-            raise EngineRefused("ApiKeyRefused", f"{message} (--engine-api-key-file)")
-        if 400 <= status < 500:
-            raise EngineRefused("BadRequest", message)
-        raise EngineStateUnknown("ServerError", message)
-
-    def _nonsense(self, path: str) -> EngineStateUnknown:
-        return EngineStateUnknown(
-            "UnexpectedAnswer", f"{self._base_url}{path} did not answer as vLLM does"
-        )
+def _check(reply: Reply) -> None:
+    status, message = reply.status, reply.words
+    if status == 200:
+        return
+    if status == 503:  # paused (0.33), or ending: rejected before it was begun
+        raise EngineRefused("ServiceUnavailable", message)
+    if status == 401:
+        raise EngineRefused("ApiKeyRefused", f"{message} (--engine-api-key-file)")
+    if 400 <= status < 500:
+        raise EngineRefused("BadRequest", message)
+    raise EngineStateUnknown("ServerError", message)
 
 
 def answer_tokens(logprobs: Any) -> tuple[AnswerToken, ...]:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from weightrollout.engine.errors import EngineRefused
 from weightrollout.engine.protocol import PauseWay
 from weightrollout.engine.vllm_grpc import VllmGrpc
 from weightrollout.wire.vllm import control_pb2 as pb
@@ -33,3 +34,6 @@ class VllmLifecycle(VllmGrpc):
     async def served_name(self, *, deadline_s: float) -> str:
         reply = await self._call("GetModelInfo", pb.GetModelInfoRequest(), pb.ModelInfo, deadline_s)
         return reply.served_model_name or reply.model_id
+
+    async def reset_prefix_cache(self, *, running: bool, external: bool, deadline_s: float) -> bool:
+        raise EngineRefused("ControlCallMissing", "vllm.Control has no call for the prefix cache")

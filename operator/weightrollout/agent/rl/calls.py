@@ -66,6 +66,11 @@ class Calls:
             case Call.FINISH:
                 await self._finish(wish, hold)
                 return {"message": "Weight update finished"}
+            case Call.RESET_CACHE:
+                emptied = await engine.reset_prefix_cache(
+                    running=wish.running, external=wish.external, deadline_s=CALL_S
+                )
+                return {"success": emptied}
             case _:
                 assert wish.version is not None
                 await self._name(hold, wish.version)

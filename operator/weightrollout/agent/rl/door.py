@@ -11,17 +11,17 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from weightrollout import bearer
 from weightrollout.agent.engine_watch import EngineWatch
 from weightrollout.agent.rl.failed import Failed
 from weightrollout.agent.rl.lifecycle import RlLifecycle
 from weightrollout.agent.rl.routes import ROUTES, Call, Route, able
 from weightrollout.agent.rl.wishes import Invalid, body_of, from_query, wish_of
-from weightrollout.engine import bearer
 
 #: As the engine itself takes: handles of big models are many.
 MAX_BODY: Final = 32 * 1024 * 1024
 #: vLLM's own names take these in the query.
-QUERIES: Final = (Call.PAUSE, Call.SLEEP, Call.WAKE_UP)
+QUERIES: Final = (Call.PAUSE, Call.SLEEP, Call.WAKE_UP, Call.RESET_CACHE)
 
 log = logging.getLogger(__name__)
 

@@ -22,6 +22,7 @@ class Call(StrEnum):
     FINISH = "finish_weight_update"
     SET_VERSION = "update_weight_version"
     WORLD_SIZE = "get_world_size"
+    RESET_CACHE = "reset_prefix_cache"
 
 
 class Needs(StrEnum):
@@ -31,6 +32,7 @@ class Needs(StrEnum):
     SLEEP = "sleep"
     TRANSFER = "transfer"
     DRAFT = "draft"
+    RESET_CACHE = "reset_cache"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ ROUTES: Final = (
     Route(Call.FINISH, "update/finish_weight_update", "/finish_weight_update", Needs.TRANSFER),
     Route(Call.SET_VERSION, "update/update_weight_version", "/update_weight_version", Needs.RL),
     Route(Call.WORLD_SIZE, "", "/get_world_size", Needs.RL, reads=True),
+    Route(Call.RESET_CACHE, "", "/reset_prefix_cache", Needs.RESET_CACHE),
 )
 
 
@@ -76,6 +79,8 @@ def able(capabilities: Capabilities, needs: Needs) -> bool:
             return capabilities.transfer
         case Needs.DRAFT:
             return capabilities.transfer and capabilities.draft
+        case Needs.RESET_CACHE:
+            return capabilities.reset_cache
 
 
 def offered(capabilities: Capabilities) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from weightrollout.engine.protocol import PauseWay
 
 TAGS: Final = ("weights", "kv_cache", "scheduling")
 MAX_LEVEL: Final = 2
+RESETS: Final = ("reset_running_requests", "reset_external")
 
 
 class Invalid(Exception):
@@ -29,6 +30,8 @@ class Wish:
     tags: tuple[str, ...] = ()  # none: all
     payload: bytes = b""  # JSON object, as the engine takes it
     version: str | None = None
+    running: bool = False  # preempt what runs, so that its cache can be emptied
+    external: bool = False  # of the KV connector, too
 
 
 def body_of(raw: bytes) -> Any:
@@ -42,10 +45,11 @@ def body_of(raw: bytes) -> Any:
 
 
 def from_query(query: Mapping[str, str], tags: list[str]) -> dict[str, Any]:
-    """As vLLM's /pause, /sleep and /wake_up take their fields."""
+    """As vLLM's /pause, /sleep, /wake_up and /reset_prefix_cache take their fields."""
     said: dict[str, Any] = {key: query[key] for key in ("mode",) if key in query}
-    if "clear_cache" in query:
-        said["clear_cache"] = _truth(query["clear_cache"])
+    for key in ("clear_cache", *RESETS):
+        if key in query:
+            said[key] = _truth(query[key])
     if "level" in query:
         said["level"] = int(query["level"]) if query["level"].isdecimal() else query["level"]
     if tags:
@@ -59,7 +63,7 @@ def wish_of(call: Call, body: Any) -> Wish:
         raise Invalid(f"the body of {call} must be a JSON object")
     match call:
         case Call.PAUSE:
-            return Wish(call, way=_way(body), clear_cache=_clear_cache(body))
+            return Wish(call, way=_way(body), clear_cache=_boolean(body, "clear_cache"))
         case Call.SLEEP:
             return Wish(call, way=_way(body), level=_level(body))
         case Call.WAKE_UP:
@@ -73,6 +77,9 @@ def wish_of(call: Call, body: Any) -> Wish:
             return Wish(call, version=None if version is None else _version(version))
         case Call.SET_VERSION:
             return Wish(call, version=_version(body.get("new_version"), "new_version"))
+        case Call.RESET_CACHE:
+            running, external = (_boolean(body, name) or False for name in RESETS)
+            return Wish(call, running=running, external=external)
         case _:
             return Wish(call)
 
@@ -91,11 +98,11 @@ def _way(body: dict[str, Any]) -> PauseWay:
         raise Invalid(f"mode must be abort, wait or keep; got {_shown(mode)}") from None
 
 
-def _clear_cache(body: dict[str, Any]) -> bool | None:
-    value = body.get("clear_cache")
+def _boolean(body: dict[str, Any], name: str) -> bool | None:
+    value = body.get(name)
     if value is None or isinstance(value, bool):
         return value
-    raise Invalid(f"`clear_cache` must be a boolean; got {_shown(value)}")
+    raise Invalid(f"`{name}` must be a boolean; got {_shown(value)}")
 
 
 def _level(body: dict[str, Any]) -> int:

@@ -1,4 +1,7 @@
-"""A bearer token in a file, for servers of ours over HTTP. It is read for each call, so that it may rotate."""
+"""A bearer token in a file, for servers of ours over HTTP. It is read for each call, so that it may rotate.
+
+Standard library only: the engine plugin loads it in a foreign process.
+"""
 
 import hmac
 from pathlib import Path

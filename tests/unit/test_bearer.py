@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from weightrollout.engine.bearer import NoToken, brings
+from weightrollout.bearer import NoToken, brings
 
 TOKEN = "a token of thirty-two characters"
 
