@@ -109,7 +109,8 @@ def _build(settings: Settings, engine: Driven, stack: AsyncExitStack) -> Desk:
     board = Board(Bell(), stable=stable.read(settings.stable))
     journal = Journal.open(settings.staging)
     shared = sharing(settings.node_volume, settings.node_volume_keep_free, metrics)
-    store = Store(settings.staging, sharing=shared)
+    root = settings.sigstore_trusted_root
+    store = Store(settings.staging, trusted_root=root, sharing=shared)
     tls = settings.engine.tls
     inference = VllmHttp(settings.engine_http, tls, settings.engine.api_key)
     stack.push_async_callback(inference.close)

@@ -80,7 +80,10 @@ MAX_NAME_LENGTH: Final = 52
 CAPABILITY_DRAFTS: Final = "Drafts"
 CAPABILITY_GIVE_UP: Final = "GiveUp"
 CAPABILITY_DRIVER: Final = "Driver"
-CAPABILITIES: Final = frozenset({CAPABILITY_DRAFTS, CAPABILITY_GIVE_UP, CAPABILITY_DRIVER})
+CAPABILITY_SIGNATURES: Final = "Signatures"
+CAPABILITIES: Final = frozenset(
+    {CAPABILITY_DRAFTS, CAPABILITY_GIVE_UP, CAPABILITY_DRIVER, CAPABILITY_SIGNATURES}
+)
 
 #: Revision of weights that a trainer sent into an engine: they have a version, and no checkpoint.
 TRAINER_REVISION: Final = "trainer"

@@ -6,7 +6,12 @@ Each gate takes the same three things and needs no other gate to have passed bef
 from collections.abc import Callable
 from typing import Final
 
-from weightrollout.api.names import CAPABILITY_DRAFTS, CAPABILITY_DRIVER, CAPABILITY_GIVE_UP
+from weightrollout.api.names import (
+    CAPABILITY_DRAFTS,
+    CAPABILITY_DRIVER,
+    CAPABILITY_GIVE_UP,
+    CAPABILITY_SIGNATURES,
+)
 from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.api.spec import Mode
 from weightrollout.rollout.backoff import gave_up, is_environment, swap_again_at
@@ -70,6 +75,7 @@ def no_trainer_holds(pod: Pod, want: Ref, situation: Situation) -> Refusal | Non
 DO_WITHOUT: Final = {
     CAPABILITY_DRIVER: "set spec.driver to Operator",
     CAPABILITY_DRAFTS: "leave spec.weights.draft out",
+    CAPABILITY_SIGNATURES: "leave spec.weights.signature out",
     CAPABILITY_GIVE_UP: "set spec.swap.pauseMode to Keep or Abort",
 }
 

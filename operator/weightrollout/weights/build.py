@@ -10,17 +10,25 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
+from weightrollout.api.signature import Signature
 from weightrollout.api.spec import Metadata
 from weightrollout.handover.records import EngineReport, ImageIndex, LoadPlan
-from weightrollout.weights import beside, digest, drafts, layout, metadata, preflight
+from weightrollout.weights import beside, digest, drafts, layout, metadata, preflight, signatures
 from weightrollout.weights.beside import Kept
-from weightrollout.weights.checkpoint import Checkpoint, open_checkpoint, reading, same_bytes
+from weightrollout.weights.checkpoint import (
+    Checkpoint,
+    open_checkpoint,
+    reading,
+    same_bytes,
+    stamps_of,
+)
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.golden import GoldenError, parse
 from weightrollout.weights.image import ImageWriter, staging_failures
 from weightrollout.weights.layout import Copy
 from weightrollout.weights.preflight import Coverage
 from weightrollout.weights.scatter import CHUNK_BYTES, Pass, Seen
+from weightrollout.weights.signatures import Signed
 from weightrollout.weights.sources.source import Source
 
 
@@ -30,6 +38,14 @@ class StageCount:
     total: int
     shared: int = 0  # of `bytes`, from the node's volume; the rest is the source's
     note: str = ""  # what is waited for, for people
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Who must have signed."""
+
+    signature: Signature
+    root: Path | None  # Sigstore's trusted root; None: this agent has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +65,7 @@ class Build:
     sums: Mapping[str, str]  # of the files without tensors
     kept: Kept  # beside each image
     waived: tuple[str, ...]  # differences to the engine's files that the policy lets pass
+    signed: Signed | None  # None: nobody asks for a signature
     shared: bool = False  # tensors come from the node's volume
 
     @classmethod
@@ -59,36 +76,39 @@ class Build:
         policy: Metadata,
         *,
         draft: bool | None = False,
+        trust: Trust | None = None,
     ) -> Self:
         """Raises WeightsError. Reads headers, and the files without tensors.
 
         `draft`: whether the engine's draft comes from here too; None: if it lies here.
         """
-        checkpoint = open_checkpoint(source)
+        checkpoint, signed = _opened(source, trust)
         manifest = checkpoint.manifest
         parts = [Part(tuple(each.plan for each in reports), preflight.cover(manifest, reports))]
         if drafts.lies_in(manifest, reports) if draft is None else draft:
             coverage = preflight.cover_draft(manifest, reports, own=False)
             parts.insert(0, Part(drafts.plans(reports), coverage))
-        sums = _sums(checkpoint)
+        sums = _sums(checkpoint, signed)
         kept = _kept(source, sums)
         if kept.golden is not None:
             _check_golden(source, kept.golden)
         waived = metadata.check(kept.companions, reports, policy)
-        return cls(checkpoint, tuple(parts), sums, kept, waived)
+        return cls(checkpoint, tuple(parts), sums, kept, waived, signed)
 
     @classmethod
-    def of_draft(cls, source: Source, reports: Sequence[EngineReport]) -> Self:
+    def of_draft(
+        cls, source: Source, reports: Sequence[EngineReport], trust: Trust | None = None
+    ) -> Self:
         """A checkpoint of the draft's own. Raises WeightsError.
 
         Its config was never reported, so it is not compared. Its golden.json is kept and not asked,
         whatever it says: a draft never answers.
         """
-        checkpoint = open_checkpoint(source)
+        checkpoint, signed = _opened(source, trust)
         coverage = preflight.cover_draft(checkpoint.manifest, reports, own=True)
         part = Part(drafts.plans(reports), coverage)
-        sums = _sums(checkpoint)
-        return cls(checkpoint, (part,), sums, _kept(source, sums), ())
+        sums = _sums(checkpoint, signed)
+        return cls(checkpoint, (part,), sums, _kept(source, sums), (), signed)
 
     def run(
         self,
@@ -158,6 +178,8 @@ class Build:
                 f"{self.checkpoint.source.where} has digest {found}, {want} is wanted:"
                 " a broken copy, or another checkpoint than the one the digest was taken of",
             )
+        if self.signed is not None:
+            self.signed.check(self.checkpoint.source.where, sums.keys(), sums)
         return found
 
     def _judge(self, seen: Mapping[str, Seen], want: str | None) -> str:
@@ -197,10 +219,22 @@ def _check_golden(source: Source, data: bytes) -> None:
         ) from error
 
 
-def _sums(checkpoint: Checkpoint) -> dict[str, str]:
+def _opened(source: Source, trust: Trust | None) -> tuple[Checkpoint, Signed | None]:
+    """The signature first: files of somebody who may not be believed are not read."""
+    stamps = stamps_of(source)
+    signed = None
+    if trust is not None:
+        signed = signatures.read(source, trust.signature, trust.root)
+        signed.check(source.where, stamps.keys(), {})
+    return open_checkpoint(source, stamps), signed
+
+
+def _sums(checkpoint: Checkpoint, signed: Signed | None) -> dict[str, str]:
     sums = {}
     with reading(checkpoint.source.where):
         for name in checkpoint.others():
             with checkpoint.opened(name) as file:
                 sums[name] = digest.sha256_from(file)
+    if signed is not None:
+        signed.check(checkpoint.source.where, checkpoint.stamps.keys(), sums)
     return sums

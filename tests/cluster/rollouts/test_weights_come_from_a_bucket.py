@@ -1,12 +1,14 @@
 """A fleet takes its weights from an S3 server with its agents' own keys; a store that refuses them is waited for.
 
+
 And nobody tells a key, of whatever kind of source: the servers that refuse here send back what they were sent.
 """
 
 import base64
 import json
+import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from localcluster.waiting import eventually
 from objectstore.front import Answer, Front, Request, forward, front
 from objectstore.server import S3Server, s3_server
 from objectstore.tls import server_side, trusted
+from signers import Signer
 from weightrollout.api import names
 from weightrollout.weights.digest import digest_of
 
@@ -109,8 +112,8 @@ async def pods(
     await world.until_ready("chat", 2, 60)
 
 
-async def _apply(world: World, version: str, uri: str) -> None:
-    weights = {"version": version, "uri": uri}
+async def _apply(world: World, version: str, uri: str, **more: Any) -> None:
+    weights = {"version": version, "uri": uri, **more}
     await world.apply(weight_rollout("chat", weights, swap={"settleSeconds": 0}))
 
 
@@ -188,3 +191,27 @@ async def test_nobody_tells_a_credential(
     said = await spoken(world, machine, operator, "chat")
     assert any(uri.rstrip("/") in each for where, each in said.items() if where.endswith(".log"))
     assert not [where for where, each in said.items() for key in store.secrets if key in each]
+
+
+async def test_fleet_takes_signed_weights_alone_and_goes_back_to_them(
+    world: World, store: Store, written: dict[str, Any], tmp_path: Path
+) -> None:
+    signer, stranger = Signer.made(tmp_path / "one"), Signer.made(tmp_path / "other")
+    folder = shutil.copytree(written["b"].folder, tmp_path / "signed")
+    signer.sign(folder)
+    store.server.upload(folder, store.bucket, "chat/signed")
+
+    await _apply(world, "signed", store.uri("signed"), signature={"key": stranger.public})
+    status = await world.until_phase("chat", "RolledBack", 60)
+    assert "SignatureUntrusted" in status["message"]
+    assert status["pods"]["available"] == 2
+    assert status["stable"]["version"] == "c"
+
+    by = {"signature": {"key": signer.public}}
+    for version, more in (("signed", by), ("c", {}), ("signed", by)):
+        await _apply(world, version, store.uri(version), **more)
+        await world.until("chat", serves(version), 60, f"{version} is served")
+
+
+def serves(version: str) -> Callable[[Json], bool]:
+    return lambda seen: seen["phase"] == "Complete" and seen["stable"]["version"] == version

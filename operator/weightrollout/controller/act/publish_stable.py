@@ -20,6 +20,7 @@ async def publish_stable(context: Context, action: PublishStable) -> None:
         digest=ref.digest or "",
         metadata=said_metadata(ref),
         draft=ref.draft,
+        signature=ref.signature,
         driver=str(Driver.TRAINER) if action.trainer_drives else "",
     )
     context.guard()

@@ -53,6 +53,9 @@ class Shared:
             head, self._entry.open(name, file.bytes), file.bytes, self._entry.path / name
         )
 
+    def beside(self, name: str, most_bytes: int) -> bytes | None:
+        return self._source.beside(name, most_bytes)
+
     def close(self) -> None:
         pass
 
