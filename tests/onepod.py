@@ -34,7 +34,7 @@ from weightrollout.swap.patience import Patience
 from weightrollout.weights.digest import digest_of
 from weightrollout.wire.agent import agent_pb2 as pb
 from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
-from weightrollout.wire_draft import draft_of
+from weightrollout.wire_draft import draft_of, signature_of
 
 if TYPE_CHECKING:
     from weightrollout.wire.agent.agent_pb2_grpc import AgentAsyncStub  # a name for mypy only
@@ -131,6 +131,7 @@ class Pod:
     epoch: int = 1
     digests: dict[str, str] = field(default_factory=dict)
     drafts: dict[str, pb.Draft] = field(default_factory=dict)  # what weights say of their draft
+    signatures: dict[str, pb.Signature] = field(default_factory=dict)  # and of their signer
     ends_s: float = ENDS_S
 
     @property
@@ -147,6 +148,7 @@ class Pod:
             uri=self.checkpoints[name].as_uri() + "/",
             digest=self.digests.get(name, ""),
             draft=self.drafts.get(name),
+            signature=self.signatures.get(name),
         )
 
     def own_draft(self, name: str) -> pb.Draft:
@@ -213,9 +215,10 @@ class Pod:
         """Make it stable, as the kubelet mounts what an operator published."""
         self.digests.setdefault(name, digest_of(self.checkpoints[name], threads=1))
         said = self.weights(name)
-        draft = draft_of(said)
         stable = Stable(
-            owner, epoch, said.revision, said.version, said.uri, said.digest, draft=draft
+            *(owner, epoch, said.revision, said.version, said.uri, said.digest),
+            draft=draft_of(said),
+            signature=signature_of(said),
         )
         temporary = self.folder / "stable" / "new"
         temporary.write_text(stable_text(stable))

@@ -48,7 +48,7 @@ PERCENT_OR_COUNT: Final = st.integers(1, 10_000) | st.integers(1, 100).map(lambd
 def specs() -> st.SearchStrategy[Json]:
     """Specs that keep the API server's rules."""
     found = wire_of(WeightRolloutSpec).filter(_version_is_free)
-    found = found.map(_expecting_one_thing).map(_with_one_form_of_draft)
+    found = found.map(_expecting_one_thing).map(_with_one_form_of_draft).map(_signed_by_one)
     return found.map(_with_steps_of_one_kind).map(_with_room_for_deadlines)
 
 
@@ -106,6 +106,10 @@ def _of(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> st.SearchStr
 
 
 def _text(node: Mapping[str, Any]) -> st.SearchStrategy[str]:
+    if "-----" in node.get("pattern", ""):
+        kind = "PUBLIC KEY" if "PUBLIC KEY" in node["pattern"] else "CERTIFICATE"
+        body = st.from_regex("[A-Za-z0-9+/]{1,64}=?", fullmatch=True)
+        return body.map(lambda text: f"-----BEGIN {kind}-----\n{text}\n-----END {kind}-----\n")
     if "pattern" in node:
         found = st.from_regex(node["pattern"], fullmatch=True, alphabet=TEXT)
         return found.filter(lambda text: len(text) <= node["maxLength"])
@@ -190,11 +194,22 @@ def _with_one_form_of_draft(spec: Json) -> Json:
     """`from`, or both of `uri` and `digest`, or no draft at all."""
     weights = spec.get("weights", {})
     draft = weights.get("draft")
-    if draft is None or set(draft) in ({"from"}, {"uri", "digest"}):
+    if draft is None or draft.keys() - {"signature"} in ({"from"}, {"uri", "digest"}):
         return spec
     kept = {"from": draft["from"]} if "from" in draft else None
     others = {key: value for key, value in weights.items() if key != "draft"}
     return {**spec, "weights": {**others, **({"draft": kept} if kept else {})}}
+
+
+def _signed_by_one(spec: Json) -> Json:
+    """One method of each signature; none of its own for a draft of the same checkpoint."""
+    weights = dict(spec.get("weights", {}))
+    for each in (weights, weights["draft"]) if "draft" in weights else (weights,):
+        method = each.get("signature", {})
+        given = sorted(method.keys() - {"file"})
+        if method and (len(given) != 1 or "from" in each):
+            del each["signature"]
+    return {**spec, "weights": weights} if weights else spec
 
 
 def _with_room_for_deadlines(spec: Json) -> Json:

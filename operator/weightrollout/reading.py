@@ -66,6 +66,7 @@ def revision_of(record: RevisionRecord) -> Revision:
             digest=digest,
             metadata=metadata_of(record.metadata),
             draft=record.draft,
+            signature=record.signature,
         ),
         number=record.number,
         digest_given=bool(record.given_digest),
@@ -87,6 +88,7 @@ def published(record: StableRecord | None) -> Ref | None:
         digest=record.digest or None,
         metadata=metadata_of(record.metadata),
         draft=record.draft,
+        signature=record.signature,
     )
 
 

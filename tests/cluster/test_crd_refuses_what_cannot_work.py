@@ -19,6 +19,8 @@ GOOD: Json = {"weights": {"version": "v2", "uri": "file:///models/chat/step-1200
 PROMPT = "spec.verify.prompts[]"
 OWN_DRAFT: Json = {"uri": "file:///models/draft/", "digest": f"sha256:{'0' * 64}"}
 
+SIGNED: Json = {"keyless": {"identity": "release@acme.example", "issuer": "https://issuer/"}}
+
 
 def expecting(expect: Json) -> Json:
     return {"verify": {"prompts": [{"prompt": "2+2=", "maxTokens": 4, "expect": expect}]}}
@@ -125,6 +127,41 @@ REFUSED: dict[str, tuple[Json, str, int]] = {
         {"weights": {**GOOD["weights"], "draft": {**OWN_DRAFT, "digest": "sha256:0"}}},
         "spec.weights.draft.digest",
         0,
+    ),
+    "signature by nobody": (
+        {"weights": {**GOOD["weights"], "signature": {}}},
+        "spec.weights.signature",
+        0,
+    ),
+    "signature in a file that it covers": (
+        {"weights": {**GOOD["weights"], "signature": {**SIGNED, "file": "tokenizer.sig"}}},
+        "spec.weights.signature.file",
+        0,
+    ),
+    "signature elsewhere": (
+        {"weights": {**GOOD["weights"], "signature": {**SIGNED, "file": "../model.sig"}}},
+        "spec.weights.signature.file",
+        0,
+    ),
+    "signature of a draft by nobody": (
+        {"weights": {**GOOD["weights"], "draft": {**OWN_DRAFT, "signature": {}}}},
+        "spec.weights.draft.signature",
+        0,
+    ),
+    "signature of a draft in a file that it covers": (
+        {
+            "weights": {
+                **GOOD["weights"],
+                "draft": {**OWN_DRAFT, "signature": {**SIGNED, "file": "chat_template.sig"}},
+            }
+        },
+        "spec.weights.draft.signature.file",
+        0,
+    ),
+    "signature of a draft in the same checkpoint": (
+        {"weights": {**GOOD["weights"], "draft": {"from": "Target", "signature": SIGNED}}},
+        "spec.weights.draft",
+        1,
     ),
     "staging percentage over 100": (
         {"staging": {"maxConcurrent": "101%"}},

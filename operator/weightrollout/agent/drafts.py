@@ -17,7 +17,7 @@ WEIGHTLESS: Final = frozenset({"", "ngram", "ngram_gpu", "suffix"})
 
 def holds(board: Board, content: Content, sight: EngineSight) -> bool:
     """Everything that these weights need is staged."""
-    if content.digest not in board.staged:
+    if content.digest not in board.staged or not content.proofs <= board.signed:
         return False
     if content.draft is None:
         return True

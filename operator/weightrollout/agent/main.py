@@ -108,7 +108,7 @@ def _build(settings: Settings, engine: VllmLifecycle, stack: AsyncExitStack) -> 
     clock, metrics = SystemClock(), Metrics(Door.AGENT)
     board = Board(Bell(), stable=stable.read(settings.stable))
     journal = Journal.open(settings.staging)
-    store = Store(settings.staging)
+    store = Store(settings.staging, trusted_root=settings.sigstore_trusted_root)
     tls = settings.engine.tls
     inference = VllmHttp(settings.engine_http, tls, settings.engine.api_key)
     stack.push_async_callback(inference.close)

@@ -31,6 +31,7 @@ class Settings:
     control_service: str
     alone_after_seconds: float
     pod: PodAddress = field(default_factory=PodAddress)
+    sigstore_trusted_root: Path | None = None
     rl: RlAccess = field(default_factory=RlAccess)
     patience: Patience = field(default_factory=Patience)  # no flag: fits engines of any size
 
@@ -59,6 +60,12 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
         "--handover", type=Path, required=True, help="volume shared with the engine"
     )
     parser.add_argument("--stable", type=Path, help="folder of the fleet's ConfigMap")
+    parser.add_argument(
+        "--sigstore-trusted-root",
+        type=Path,
+        metavar="FILE",
+        help="Sigstore's trusted_root.json, for weights that are signed without a key; read at each staging",
+    )
     parser.add_argument("--control-service", default="vllm.Control", help="gRPC service name")
     parser.add_argument(
         "--alone-after-seconds",

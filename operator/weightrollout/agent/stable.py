@@ -10,6 +10,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from weightrollout.api.names import BASELINE_VERSION, STABLE_KEY
+from weightrollout.api.signature import Signature
 from weightrollout.api.spec import (
     DIGEST_PATTERN,
     URI_PATTERN,
@@ -64,7 +65,13 @@ def read(folder: Path | None) -> Stable:
     metadata = Metadata.IGNORE if ignored else Metadata.REQUIRE
     revision, version, uri, digest = (str(field) for field in fields)
     draft = _draft(path, said.get("draft"))
-    content = Content(revision, version, uri, digest, metadata, draft)
+    try:
+        signed = said.get("signature")
+        signature = Signature.model_validate(signed) if signed is not None else None
+    except ValidationError as error:  # what cannot be checked must not count for none
+        log.warning("%s: its signature cannot be understood: %s", path, error)
+        return Stable(None)
+    content = Content(revision, version, uri, digest, metadata, draft, signature)
     if not _names_weights(content):
         # The baseline is published as no file at all; half of one must not lead there.
         log.warning("%s names no weights: uri, digest and a version are needed", path)

@@ -9,6 +9,7 @@ from typing import Final
 
 from weightrollout.agent.engine_watch import EngineSight
 from weightrollout.agent.state import Board, Staging
+from weightrollout.api.signature import Signature
 from weightrollout.api.spec import Draft, Metadata
 from weightrollout.api.swap import FailureClass
 from weightrollout.clock import Clock
@@ -42,18 +43,19 @@ class Stager:
         except WeightsError as error:
             log.error("images cannot be listed: %s", error)
             # An unreadable volume is no reason to end beside a good engine.
-            found = (frozenset(), frozenset())
+            found = (frozenset(), frozenset(), frozenset())
         board = self._board
-        if found != (board.staged, board.drafts_staged) and known == self._known:
-            board.staged, board.drafts_staged = found
+        if found != (board.staged, board.drafts_staged, board.signed) and known == self._known:
+            board.staged, board.drafts_staged, board.signed = found
             board.bell.ring()
 
-    def _staged(self, sight: EngineSight) -> tuple[frozenset[str], frozenset[str]]:
-        """For the engine and for its draft, whose config nobody reports."""
+    def _staged(self, sight: EngineSight) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        """For the engine and for its draft, whose config nobody reports; and what is signed."""
         store, none = self._store, frozenset[str]()
         return (
             store.staged(sight.plan_id, sight.reports) if sight.plan_id else none,
             store.staged(sight.draft_plan_id) if sight.draft_plan_id else none,
+            store.signed(),
         )
 
     async def stage(self, want: Content, sight: EngineSight, keep: Collection[str]) -> "_Job":
@@ -116,6 +118,7 @@ class Stager:
             progress=progress,
             cancelled=job.cancelled.is_set,
             draft=want.draft,
+            signature=want.signature,
         )
         return index.digest
 
@@ -144,9 +147,9 @@ class Stager:
         self._board.bell.ring()
 
 
-def _wish(want: Content) -> tuple[str, str, Metadata, Draft | None]:
+def _wish(want: Content) -> tuple[str, str, Metadata, Draft | None, Signature | None]:
     """What makes two stagings the same."""
-    return want.uri, want.digest, want.metadata, want.draft
+    return want.uri, want.digest, want.metadata, want.draft, want.signature
 
 
 class _Job:

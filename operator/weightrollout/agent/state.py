@@ -82,6 +82,7 @@ class Board:
     stable: Stable = stable.ABSENT
     staged: frozenset[str] = frozenset()  # digests with an image for the engine
     drafts_staged: frozenset[str] = frozenset()  # and for its draft
+    signed: frozenset[str] = frozenset()  # `Content.proofs` that were found on images
     staging: Staging | None = None
     live: Transaction | None = None  # of the running transaction
     reserved_until: float | None = None  # monotonic seconds

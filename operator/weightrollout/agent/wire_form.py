@@ -30,7 +30,7 @@ from weightrollout.swap.book import Book, Transaction
 from weightrollout.swap.records import Content, SwapRequest
 from weightrollout.weights.preflight import Refusal
 from weightrollout.wire.agent import agent_pb2 as pb
-from weightrollout.wire_draft import draft_of, wire_draft
+from weightrollout.wire_draft import draft_of, signature_of, wire_draft, wire_signature
 
 #: Between these two the engine is paused by our own transaction.
 _PAUSED_PHASES = frozenset(
@@ -88,7 +88,15 @@ def content(message: pb.Weights) -> Content:
     except ValueError as error:
         what = f"{message.draft.uri[:80]!r}, {message.draft.digest[:80]!r}"
         raise Refused(RefusalReason.BAD_REQUEST, f"no draft: {what}") from error
-    return Content(message.revision, message.version, message.uri, message.digest, metadata, draft)
+    try:
+        signature = signature_of(message)
+    except ValueError as error:
+        what = f"no signature: {message.signature.file[:80]!r}"
+        raise Refused(RefusalReason.BAD_REQUEST, what) from error
+    return Content(
+        *(message.revision, message.version, message.uri, message.digest),
+        *(metadata, draft, signature),
+    )
 
 
 def swappable(message: pb.Weights) -> Content:
@@ -164,6 +172,7 @@ def weights(record: Content) -> pb.Weights:
         digest=record.digest,
         metadata=_wire_metadata(record.metadata),
         draft=wire_draft(record.draft),
+        signature=wire_signature(record.signature),
     )
 
 
@@ -221,6 +230,7 @@ def agent_state(
         paused=_is_paused(board, sight),
         drafts_staged=sorted(board.drafts_staged),
         capabilities=sorted(CAPABILITIES),
+        signed=sorted(board.signed),
     )
     _explain(state, why, refusal_of(board, sight))
     if book.owner_uid:

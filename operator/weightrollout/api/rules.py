@@ -12,6 +12,7 @@ from weightrollout.api.analysis import ARGUMENT_PATTERN, ARGUMENTS, HTTP_PATTERN
 from weightrollout.api.names import BASELINE_VERSION, MAX_NAME_LENGTH
 from weightrollout.api.profiles import TRAINING
 from weightrollout.api.quantity import PERCENT
+from weightrollout.api.signature import COUNTED_PATTERN, FILE_PATTERN, ONE_METHOD
 from weightrollout.api.spec import (
     DIGEST_PATTERN,
     ONE_EXPECTATION,
@@ -68,6 +69,16 @@ _URI: Final = Rule(
     " s3://models/chat/step-1200/ (also gs, az, https, hf), without user, '?' and '#'",
 )
 
+_ONE_METHOD: Final = Rule(
+    rule="[has(self.key), has(self.authorities), has(self.keyless)].filter(given, given).size() == 1",
+    message=f"{ONE_METHOD}: what the signature is checked with",
+)
+_SIGNATURE_FILE: Final = Rule(
+    rule=f"self.matches({_quoted(FILE_PATTERN)}) && !self.matches({_quoted(COUNTED_PATTERN)})",
+    message="must be the name of a file in the folder of the weights that ends in .sig and does not"
+    " begin like a tokenizer's or a chat template's, which are signed themselves: model.sig",
+)
+
 _HTTP: Final = Rule(
     rule=f"self.matches({_quoted(HTTP_PATTERN)})",
     message="must be a URL with http or https and without user and password, such as"
@@ -122,7 +133,17 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
             message="give exactly one form: from: Target where the draft lies in the same"
             " checkpoint, or uri and digest of the draft's own; without any draft leave it out",
         ),
+        Rule(
+            rule="!has(self.from) || !has(self.signature)",
+            message="a draft of the same checkpoint is covered by spec.weights.signature: leave its"
+            " own out",
+            field=".signature",
+        ),
     ),
+    "spec.weights.draft.signature": (_ONE_METHOD,),
+    "spec.weights.draft.signature.file": (_SIGNATURE_FILE,),
+    "spec.weights.signature": (_ONE_METHOD,),
+    "spec.weights.signature.file": (_SIGNATURE_FILE,),
     "spec.weights.draft.uri": (_URI,),
     "spec.weights.draft.digest": (
         Rule(

@@ -9,6 +9,7 @@ from weightrollout.api.analysis import Analysis
 from weightrollout.api.model import ApiModel
 from weightrollout.api.pattern import compilable
 from weightrollout.api.quantity import IntOrPercent
+from weightrollout.api.signature import Signature
 
 DIGEST_PATTERN: Final = r"^sha256:[0-9a-f]{64}$"
 VERSION_PATTERN: Final = r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$"
@@ -82,6 +83,10 @@ class Draft(ApiModel):
         default=None,
         description="Of that folder; printed by 'kubectl weightrollout digest PATH'.",
     )
+    signature: Signature | None = Field(
+        default=None,
+        description="Who must have signed the files of that folder; as spec.weights.signature.",
+    )
 
     @model_validator(mode="after")
     def _has_one_form(self) -> Self:
@@ -89,7 +94,17 @@ class Draft(ApiModel):
         own = (self.uri is not None, self.digest is not None)
         if own != ((False, False) if self.from_ is not None else (True, True)):
             raise ValueError("give either from: Target, or uri and digest")
+        if self.signature is not None and self.uri is None:
+            raise ValueError("from: Target has no signature of its own")
         return self
+
+
+def proofs(digest: str | None, signature: Signature | None, draft: Draft | None) -> frozenset[str]:
+    """`Signature.proof` of each signature that is asked for, where it is known of which weights."""
+    pairs = [(digest, signature)]
+    if draft is not None:
+        pairs.append((draft.digest, draft.signature))
+    return frozenset(by.proof(of) for of, by in pairs if of and by is not None)
 
 
 FROM_TARGET: Final = Draft.model_validate({"from": DraftFrom.TARGET})
@@ -123,6 +138,11 @@ class Weights(ApiModel):
         description="Weights of the engine's speculative draft. Absent: those in the same "
         "checkpoint where it holds them, else the draft stays as it is (DraftStale), which costs "
         "speed and never correctness.",
+    )
+    signature: Signature | None = Field(
+        default=None,
+        description="Who must have signed the files. Checked on the bytes that each agent stages, "
+        "before any pause. Absent: nobody.",
     )
 
 

@@ -246,6 +246,7 @@ def _toy(pod: Pod, refs: dict[str, Ref]) -> ToyPod:
         loaded=serving,
         told=serving or (BASELINE if pod.ready else None),
         staged=set(serving.digests) if serving is not None else set(),
+        signed=set(serving.proofs) if serving is not None else set(),
         ready=pod.ready,
         gate_open=pod.gate.open if pod.gate is not None else None,
         version_label=pod.version_label,

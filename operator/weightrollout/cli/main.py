@@ -19,6 +19,7 @@ from weightrollout.cli.commands.plan import plan
 from weightrollout.cli.commands.promote import promote
 from weightrollout.cli.commands.resume import resume
 from weightrollout.cli.commands.retry import retry
+from weightrollout.cli.commands.sign import sign
 from weightrollout.cli.commands.status import status
 from weightrollout.cli.commands.undo import undo
 from weightrollout.cli.commands.version import version
@@ -65,6 +66,7 @@ for _name, _command in (
     ("resume", resume),
     ("lint", lint),
     ("digest", digest),
+    ("sign", sign),
     ("inject", inject),
     ("version", version),
 ):

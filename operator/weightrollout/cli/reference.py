@@ -25,7 +25,7 @@ rights, by `--kubeconfig`, `--context` and `--namespace` as kubectl does.
 
 - **Look**: `status`, `list`, `explain` (why does it not move), `history`, `plan` (what would happen).
 - **Steer**: `promote`, `abort`, `retry`, `undo`, `pause`, `resume`.
-- **Prepare**: `lint`, `digest`, `inject`. These ask no cluster.
+- **Prepare**: `lint`, `digest`, `sign`, `inject`. These ask no cluster.
 
 `promote`, `abort` and `retry` write one annotation (`weightrollout.dev/action`) on top of what they read, and wait for the
 operator's answer in `status.lastAction`. They name the revision, and promote the step, that was seen: what comes too late is

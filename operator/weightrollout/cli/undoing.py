@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from weightrollout.cli.access import NotPossible
 from weightrollout.cli.view import View
-from weightrollout.kube.revisions import Content, RevisionRecord, canonical_data
+from weightrollout.kube.revisions import RevisionRecord, canonical_data, content_of
 from weightrollout.rollout.fleet import Verdict
 
 
@@ -67,10 +67,7 @@ def undo_of(
 
 def weights_of(record: RevisionRecord) -> dict[str, object]:
     """Just as it was asked for then, so that it is the same revision again."""
-    content = Content(
-        record.version, record.uri, record.given_digest, record.metadata, record.draft
-    )
-    weights: dict[str, object] = canonical_data(content)["weights"]
+    weights: dict[str, object] = canonical_data(content_of(record))["weights"]
     return weights
 
 

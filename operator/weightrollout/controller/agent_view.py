@@ -19,7 +19,7 @@ from weightrollout.rollout.fleet import (
     TransactionView,
 )
 from weightrollout.wire.agent import agent_pb2 as pb
-from weightrollout.wire_draft import draft_of
+from weightrollout.wire_draft import draft_of, signature_of
 
 NOT_UNDERSTOOD: Final = "NotUnderstood"
 MAX_NAME: Final = 256
@@ -66,6 +66,7 @@ def agent_view(state: pb.AgentState) -> AgentView:
         degraded_message=text(state.degraded_message),
         version=_short(state.agent_version, "agent_version"),
         capabilities=CAPABILITIES & set(state.capabilities),
+        signed=frozenset(state.signed),
     )
 
 
@@ -79,6 +80,10 @@ def ref_of(weights: pb.Weights) -> Ref | None:
         draft = draft_of(weights)
     except ValueError as wrong:
         raise NotUnderstood(f"draft: {weights.draft.uri[:80]!r}") from wrong
+    try:
+        signature = signature_of(weights)
+    except ValueError as wrong:
+        raise NotUnderstood(f"signature: {weights.signature.file[:80]!r}") from wrong
     return Ref(
         _short(weights.revision, "revision"),
         _short(weights.version, "version"),
@@ -86,6 +91,7 @@ def ref_of(weights: pb.Weights) -> Ref | None:
         _short(weights.digest, "digest") or None,
         Metadata.IGNORE if weights.metadata == pb.METADATA_IGNORE else Metadata.REQUIRE,
         draft,
+        signature,
     )
 
 

@@ -19,7 +19,7 @@ from weightrollout.controller.agent_view import NotUnderstood, text, word
 from weightrollout.controller.leader import Fence
 from weightrollout.rollout.fleet import Ref
 from weightrollout.wire.agent import agent_pb2 as pb
-from weightrollout.wire_draft import wire_draft
+from weightrollout.wire_draft import wire_draft, wire_signature
 
 REFUSAL_KEY: Final = "weightrollout-refusal-bin"
 CALL_S: Final = 10.0
@@ -117,6 +117,7 @@ def wire_weights(ref: Ref) -> pb.Weights:
         digest=ref.digest or "",
         metadata=_wire_metadata(ref.metadata),
         draft=wire_draft(ref.draft),
+        signature=wire_signature(ref.signature),
     )
 
 

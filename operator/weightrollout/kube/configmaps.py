@@ -6,16 +6,20 @@ find it. The orphan pass removes it when no pod is left.
 
 import json
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
+from weightrollout.api.model import ApiModel
 from weightrollout.api.names import FIELD_MANAGER, LABEL_NAME, STABLE_KEY, stable_configmap
+from weightrollout.api.signature import Signature
 from weightrollout.api.spec import Draft
 from weightrollout.kube.client import Client, Json
 from weightrollout.kube.errors import NotFound
 from weightrollout.kube.picture import Picture
 from weightrollout.kube.store import Source
+
+M = TypeVar("M", bound=ApiModel)
 
 SCHEMA: Final = 1
 _KEYS: Final = ("owner", "revision", "version", "uri", "digest", "metadata")
@@ -40,6 +44,7 @@ class StableRecord:
     digest: str = ""
     metadata: str = ""  # spec.weights.metadata; "" where it is the default
     draft: Draft | None = None
+    signature: Signature | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,7 @@ class Stable:
     digest: str
     metadata: str = ""
     draft: Draft | None = None
+    signature: Signature | None = None
 
 
 def configmaps_path(client: Client) -> str:
@@ -81,7 +87,8 @@ def trim_stable(body: Json) -> StableRecord:
         uri=texts["uri"],
         digest=texts["digest"],
         metadata=texts["metadata"],
-        draft=_draft(said.get("draft")),
+        draft=_said(Draft, said.get("draft")),
+        signature=_said(Signature, said.get("signature")),
     )
 
 
@@ -124,6 +131,10 @@ def stable_text(stable: Stable) -> str:
         said["metadata"] = stable.metadata
     if stable.draft is not None:
         said["draft"] = stable.draft.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if stable.signature is not None:
+        said["signature"] = stable.signature.model_dump(
+            mode="json", by_alias=True, exclude_none=True
+        )
     return json.dumps(said, indent=1, sort_keys=True) + "\n"
 
 
@@ -135,9 +146,9 @@ def _parsed(text: str) -> Json:
     return said if isinstance(said, dict) else {}
 
 
-def _draft(said: Any) -> Draft | None:
+def _said(kind: type[M], said: Any) -> M | None:
     """None for what cannot be read too: then what is published differs, and is written again."""
     try:
-        return Draft.model_validate(said) if said is not None else None
+        return kind.model_validate(said) if said is not None else None
     except ValidationError:
         return None

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from weightrollout.api.model import ApiModel
 from weightrollout.api.names import (
     ANNOTATION_DIGEST,
     ANNOTATION_RETRY,
@@ -23,6 +24,7 @@ from weightrollout.api.names import (
     KIND,
     LABEL_NAME,
 )
+from weightrollout.api.signature import Signature
 from weightrollout.api.spec import Draft
 from weightrollout.kube.client import Client, Json
 from weightrollout.kube.errors import NotFound
@@ -30,6 +32,8 @@ from weightrollout.kube.picture import Picture
 from weightrollout.kube.store import Source
 
 SCHEMA: Final = 1
+#: Fields of spec.weights that are no text.
+_PARTS: Final[Mapping[str, type[ApiModel]]] = {"draft": Draft, "signature": Signature}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,7 @@ class RevisionRecord:
     given_digest: str  # spec.weights.digest; "" where it was left out
     metadata: str  # spec.weights.metadata; "" where it is the default
     draft: Draft | None  # spec.weights.draft
+    signature: Signature | None  # spec.weights.signature
     pinned_digest: str  # found by the scout; "" until then
     verdict: str
     reason: str
@@ -82,6 +87,14 @@ class Content:
     given_digest: str
     metadata: str = ""
     draft: Draft | None = None
+    signature: Signature | None = None
+
+
+def content_of(read: RevisionRecord) -> Content:
+    return Content(
+        *(read.version, read.uri, read.given_digest, read.metadata),
+        *(read.draft, read.signature),
+    )
 
 
 def facts_of(read: RevisionRecord) -> Facts:
@@ -119,6 +132,7 @@ def trim_revision(body: Json) -> RevisionRecord:
         given_digest=weights.get("digest", ""),
         metadata=weights.get("metadata", ""),
         draft=weights.get("draft"),
+        signature=weights.get("signature"),
         pinned_digest=annotations.get(ANNOTATION_DIGEST, ""),
         verdict=annotations.get(ANNOTATION_VERDICT, ""),
         reason=annotations.get(ANNOTATION_VERDICT_REASON, ""),
@@ -133,15 +147,18 @@ def _weights(data: Any) -> Mapping[str, Any]:
     weights = data.get("weights") if isinstance(data, dict) else None
     if not isinstance(weights, dict):
         return {}
-    texts = {name: each for name, each in weights.items() if name != "draft"}
+    texts = {name: each for name, each in weights.items() if name not in _PARTS}
     if not texts.get("uri") or not all(isinstance(each, str) for each in texts.values()):
         return {}
-    if "draft" not in weights:
-        return weights
     try:
-        return {**texts, "draft": Draft.model_validate(weights["draft"])}
+        parts = {
+            name: kind.model_validate(weights[name])
+            for name, kind in _PARTS.items()
+            if name in weights
+        }
     except ValidationError:
         return {}
+    return {**texts, **parts}
 
 
 def canonical_data(content: Content) -> Json:
@@ -152,9 +169,15 @@ def canonical_data(content: Content) -> Json:
     if content.metadata:
         weights["metadata"] = content.metadata
     if content.draft is not None:
-        weights["draft"] = content.draft.model_dump(mode="json", by_alias=True, exclude_none=True)
+        weights["draft"] = _written(content.draft)
+    if content.signature is not None:
+        weights["signature"] = _written(content.signature)
     data: Json = json.loads(json.dumps({"schema": SCHEMA, "weights": weights}, sort_keys=True))
     return data
+
+
+def _written(part: ApiModel) -> Json:
+    return part.model_dump(mode="json", by_alias=True, exclude_defaults=True)
 
 
 async def write_revision(
@@ -165,8 +188,7 @@ async def write_revision(
     facts: Facts,
 ) -> None:
     """Compare-and-swap on what was `read`. Conflict: somebody wrote since. Adopts an orphan."""
-    content = Content(read.version, read.uri, read.given_digest, read.metadata, read.draft)
-    body = _body(read.name, owner, content, facts)
+    body = _body(read.name, owner, content_of(read), facts)
     body["metadata"]["resourceVersion"] = str(read.resource_version)
     await _apply(client, store, body)
 

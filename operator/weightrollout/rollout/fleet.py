@@ -11,8 +11,14 @@ from functools import cached_property
 from typing import Final
 
 from weightrollout.api.disruption import DisruptionBudget
-from weightrollout.api.names import CAPABILITIES, CAPABILITY_DRAFTS, CAPABILITY_GIVE_UP
-from weightrollout.api.spec import Draft, Metadata, PauseMode, WeightRolloutSpec
+from weightrollout.api.names import (
+    CAPABILITIES,
+    CAPABILITY_DRAFTS,
+    CAPABILITY_GIVE_UP,
+    CAPABILITY_SIGNATURES,
+)
+from weightrollout.api.signature import Signature
+from weightrollout.api.spec import Draft, Metadata, PauseMode, WeightRolloutSpec, proofs
 from weightrollout.api.status import AnalysisStatus, MeasurementOutcome, WeightRolloutStatus
 from weightrollout.api.swap import FailureClass, Outcome, SwapPhase
 
@@ -34,6 +40,12 @@ class Ref:
     digest: str | None = None  # None: not pinned yet, or the baseline
     metadata: Metadata = Metadata.REQUIRE
     draft: Draft | None = None  # as spec.weights.draft says it
+    signature: Signature | None = None  # as spec.weights.signature says it
+
+    @property
+    def proofs(self) -> frozenset[str]:
+        """Of the signatures that must have been found on its weights, as far as digests are known."""
+        return proofs(self.digest, self.signature, self.draft)
 
     @property
     def digests(self) -> frozenset[str]:
@@ -153,16 +165,19 @@ class AgentView:
     degraded_message: str = ""
     version: str = ""  # release of the agent
     capabilities: frozenset[str] = CAPABILITIES
+    signed: frozenset[str] = frozenset()  # `Ref.proofs` of staged weights
 
     def lacks(self, ref: Ref, pause_mode: PauseMode = PauseMode.KEEP) -> str:
         """The capability without which these weights cannot be loaded as they are asked for; "" for none."""
         needed = {CAPABILITY_DRAFTS} if ref.draft is not None else set[str]()
+        drafts = ref.draft.signature if ref.draft is not None else None
+        needed |= {CAPABILITY_SIGNATURES} if (ref.signature or drafts) is not None else set()
         needed |= {CAPABILITY_GIVE_UP} if pause_mode is PauseMode.GIVE_UP else set()
         return min(needed - self.capabilities, default="")
 
     def holds(self, ref: Ref) -> bool:
         """Everything that these weights need is staged; a draft that nobody named needs nothing."""
-        if ref.digest not in self.staged:
+        if ref.digest not in self.staged or not ref.proofs <= self.signed:
             return False
         if ref.draft is None:
             return True

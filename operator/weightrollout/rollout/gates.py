@@ -6,7 +6,11 @@ Each gate takes the same three things and needs no other gate to have passed bef
 from collections.abc import Callable
 from typing import Final
 
-from weightrollout.api.names import CAPABILITY_DRAFTS, CAPABILITY_GIVE_UP
+from weightrollout.api.names import (
+    CAPABILITY_DRAFTS,
+    CAPABILITY_GIVE_UP,
+    CAPABILITY_SIGNATURES,
+)
 from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.api.spec import Mode
 from weightrollout.rollout.backoff import gave_up, is_environment, swap_again_at
@@ -63,6 +67,7 @@ def engine_is_reachable(pod: Pod, want: Ref, situation: Situation) -> Refusal | 
 #: How a person does without what an older agent cannot do.
 DO_WITHOUT: Final = {
     CAPABILITY_DRAFTS: "leave spec.weights.draft out",
+    CAPABILITY_SIGNATURES: "leave spec.weights.signature out",
     CAPABILITY_GIVE_UP: "set spec.swap.pauseMode to Keep or Abort",
 }
 

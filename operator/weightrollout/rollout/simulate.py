@@ -318,6 +318,7 @@ class ToyWorld:
         else:
             pod.staged = (pod.staged & action.keep) | {found.digest}
             pod.drafts = (pod.drafts & action.keep) | action.weights.digests
+            pod.signed |= replace(action.weights, digest=found.digest).proofs
             pod.staging = replace(view, digest=found.digest, done=True)
 
     def _reserve(self, pod: ToyPod, action: Reserve) -> None:

@@ -91,6 +91,7 @@ def _desired(fleet: Fleet) -> Revision | None:
             digest=weights.digest,
             metadata=weights.metadata,
             draft=weights.draft,
+            signature=weights.signature,
         )
         return Revision(ref, newest + 1, digest_given=weights.digest is not None)
     if known.number == newest or known.verdict is Verdict.REJECTED:

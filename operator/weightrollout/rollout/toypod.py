@@ -62,6 +62,7 @@ class ToyPod:
     last_good: Ref | None = None
     staged: set[str] = field(default_factory=set)
     drafts: set[str] = field(default_factory=set)  # digests of staged drafts
+    signed: set[str] = field(default_factory=set)  # `Ref.proofs` of what is staged
     staging: StagingView | None = None
     reserved_txn: str | None = None
     take_out: TakeOut = TakeOut.ENDPOINT
@@ -122,6 +123,7 @@ class ToyPod:
             last_good=self.last_good,
             staged=frozenset(self.staged),
             drafts_staged=frozenset(self.drafts),
+            signed=frozenset(self.signed),
             staging=self.staging,
             reserved_txn=self.reserved_txn,
             transaction=self.transaction,

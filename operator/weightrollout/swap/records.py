@@ -11,7 +11,8 @@ from typing import Final
 from pydantic import FiniteFloat
 
 from weightrollout.api.names import BASELINE_VERSION
-from weightrollout.api.spec import Draft, Metadata, PauseMode, Prompt
+from weightrollout.api.signature import Signature
+from weightrollout.api.spec import Draft, Metadata, PauseMode, Prompt, proofs
 from weightrollout.api.swap import FailureClass, Outcome
 
 
@@ -26,6 +27,7 @@ class Content:
     digest: str = ""  # "sha256:<64 hex>"
     metadata: Metadata = Metadata.REQUIRE
     draft: Draft | None = None  # as spec.weights.draft says it
+    signature: Signature | None = None  # as spec.weights.signature says it
 
     @property
     def is_baseline(self) -> bool:
@@ -43,6 +45,11 @@ class Content:
         """Of the checkpoint that a draft would come from; "" for the baseline."""
         own = self.draft.digest if self.draft is not None else None
         return own or self.digest
+
+    @property
+    def proofs(self) -> frozenset[str]:
+        """Of the signatures that must have been found on its weights."""
+        return proofs(self.digest, self.signature, self.draft)
 
     @property
     def digests(self) -> frozenset[str]:

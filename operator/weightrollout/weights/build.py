@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from weightrollout.api.signature import Signature
 from weightrollout.api.spec import Metadata
 from weightrollout.handover.records import EngineReport, ImageIndex, LoadPlan
-from weightrollout.weights import beside, digest, drafts, layout, metadata, preflight
+from weightrollout.weights import beside, digest, drafts, layout, metadata, preflight, signatures
 from weightrollout.weights.beside import Kept
 from weightrollout.weights.checkpoint import Checkpoint, open_checkpoint, reading, same_bytes
 from weightrollout.weights.errors import Reason, WeightsError
@@ -21,6 +22,7 @@ from weightrollout.weights.image import ImageWriter, staging_failures
 from weightrollout.weights.layout import Copy
 from weightrollout.weights.preflight import Coverage
 from weightrollout.weights.scatter import CHUNK_BYTES, Pass, Seen
+from weightrollout.weights.signatures import Signed
 from weightrollout.weights.sources.source import Source
 
 
@@ -28,6 +30,14 @@ from weightrollout.weights.sources.source import Source
 class StageCount:
     bytes: int  # read and hashed so far
     total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Who must have signed."""
+
+    signature: Signature
+    root: Path | None  # Sigstore's trusted root; None: this agent has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +57,7 @@ class Build:
     sums: Mapping[str, str]  # of the files without tensors
     kept: Kept  # beside each image
     waived: tuple[str, ...]  # differences to the engine's files that the policy lets pass
+    signed: Signed | None  # None: nobody asks for a signature
 
     @classmethod
     def of(
@@ -56,36 +67,41 @@ class Build:
         policy: Metadata,
         *,
         draft: bool | None = False,
+        trust: Trust | None = None,
     ) -> Self:
         """Raises WeightsError. Reads headers, and the files without tensors.
 
         `draft`: whether the engine's draft comes from here too; None: if it lies here.
         """
         checkpoint = open_checkpoint(source)
+        signed = _signed(checkpoint, trust)
         manifest = checkpoint.manifest
         parts = [Part(tuple(each.plan for each in reports), preflight.cover(manifest, reports))]
         if drafts.lies_in(manifest, reports) if draft is None else draft:
             coverage = preflight.cover_draft(manifest, reports, own=False)
             parts.insert(0, Part(drafts.plans(reports), coverage))
-        sums = _sums(checkpoint)
+        sums = _sums(checkpoint, signed)
         kept = _kept(source, sums)
         if kept.golden is not None:
             _check_golden(source, kept.golden)
         waived = metadata.check(kept.companions, reports, policy)
-        return cls(checkpoint, tuple(parts), sums, kept, waived)
+        return cls(checkpoint, tuple(parts), sums, kept, waived, signed)
 
     @classmethod
-    def of_draft(cls, source: Source, reports: Sequence[EngineReport]) -> Self:
+    def of_draft(
+        cls, source: Source, reports: Sequence[EngineReport], trust: Trust | None = None
+    ) -> Self:
         """A checkpoint of the draft's own. Raises WeightsError.
 
         Its config was never reported, so it is not compared. Its golden.json is kept and not asked,
         whatever it says: a draft never answers.
         """
         checkpoint = open_checkpoint(source)
+        signed = _signed(checkpoint, trust)
         coverage = preflight.cover_draft(checkpoint.manifest, reports, own=True)
         part = Part(drafts.plans(reports), coverage)
-        sums = _sums(checkpoint)
-        return cls(checkpoint, (part,), sums, _kept(source, sums), ())
+        sums = _sums(checkpoint, signed)
+        return cls(checkpoint, (part,), sums, _kept(source, sums), (), signed)
 
     def run(
         self,
@@ -141,6 +157,8 @@ class Build:
                 f"{self.checkpoint.source.where} has digest {found}, {want} is wanted:"
                 " a broken copy, or another checkpoint than the one the digest was taken of",
             )
+        if self.signed is not None:
+            self.signed.check(self.checkpoint.source.where, sums.keys(), sums)
         for name in sorted(seen):
             if (bad := seen[name].not_finite) is not None:
                 raise WeightsError(
@@ -175,10 +193,22 @@ def _check_golden(source: Source, data: bytes) -> None:
         ) from error
 
 
-def _sums(checkpoint: Checkpoint) -> dict[str, str]:
+def _signed(checkpoint: Checkpoint, trust: Trust | None) -> Signed | None:
+    """First of all: who may not be believed is not read."""
+    if trust is None:
+        return None
+    source = checkpoint.source
+    signed = signatures.read(source, trust.signature, trust.root)
+    signed.check(source.where, checkpoint.stamps.keys(), {})
+    return signed
+
+
+def _sums(checkpoint: Checkpoint, signed: Signed | None) -> dict[str, str]:
     sums = {}
     with reading(checkpoint.source.where):
         for name in checkpoint.others():
             with checkpoint.opened(name) as file:
                 sums[name] = digest.sha256_from(file)
+    if signed is not None:
+        signed.check(checkpoint.source.where, checkpoint.stamps.keys(), sums)
     return sums

@@ -115,22 +115,26 @@ def digest_of(folder: Path, *, threads: int, progress: Callable[[int], None] | N
 
     Raises FolderError, OSError.
     """
-    return digest_by(
+    sums = sums_by(
         lambda name, count: sha256_of(folder / name, count),
         matching_files(folder),
         threads=threads,
         progress=progress,
     )
+    return digest_from_sums(sums)
 
 
-def digest_by(
+def sums_by(
     sha256: Callable[[str, Callable[[int], None]], str],
     names: Sequence[str],
     *,
     threads: int,
     progress: Callable[[int], None] | None,
-) -> str:
-    """`sha256`: a name made hex, by a call that counts the bytes it reads. Raises what that raises."""
+) -> dict[str, str]:
+    """File name -> sha256 hex. `sha256`: a name made hex, by a call that counts the bytes it reads.
+
+    Raises what that raises.
+    """
     done = 0
     lock = threading.Lock()
 
@@ -143,7 +147,7 @@ def digest_by(
 
     with ThreadPoolExecutor(threads, thread_name_prefix="digest") as pool:
         sums = pool.map(lambda name: sha256(name, count), names)
-        return digest_from_sums(dict(zip(names, sums, strict=True)))
+        return dict(zip(names, sums, strict=True))
 
 
 def sha256_of(path: Path, count: Callable[[int], None] | None = None) -> str:

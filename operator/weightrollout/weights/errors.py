@@ -12,6 +12,7 @@ WeightsError
 |     SourceUntrusted      a certificate is refused, or a server sends us to another host
 |     SourceCorrupt        other bytes came than the source itself names
 |     SourceChanged        it changed while it was read
+|     TrustRootUnusable    a keyless signature is asked for, and this agent has no trusted root for it
 |     StagingSpaceTooSmall the staging volume cannot hold the image
 |     StagingUnwritable    the staging volume fails
 |     StagingCancelled     the caller asked for the end
@@ -28,6 +29,10 @@ WeightsError
       GoldenMalformed      golden.json cannot be what the trainer meant
       DraftDigestMismatch  other bytes than the digest of spec.weights.draft names
       NoDraft              spec.weights.draft has a uri, and the engine has no draft
+      SignatureMissing     one is asked for, and no such file lies beside the weights
+      SignatureMalformed   it is not what OpenSSF model signing writes, or far too large
+      SignatureUntrusted   it was not made by whom spec.weights.signature names
+      SignatureMismatch    it was made of other files: one was added, changed or is missing
 """
 
 from enum import StrEnum
@@ -49,6 +54,7 @@ class Reason(StrEnum):
     SOURCE_UNTRUSTED = "SourceUntrusted"
     SOURCE_CORRUPT = "SourceCorrupt"
     SOURCE_CHANGED = "SourceChanged"
+    TRUST_ROOT_UNUSABLE = "TrustRootUnusable"
     STAGING_SPACE_TOO_SMALL = "StagingSpaceTooSmall"
     STAGING_UNWRITABLE = "StagingUnwritable"
     STAGING_CANCELLED = "StagingCancelled"
@@ -65,6 +71,10 @@ class Reason(StrEnum):
     GOLDEN_MALFORMED = "GoldenMalformed"
     DRAFT_DIGEST_MISMATCH = "DraftDigestMismatch"
     NO_DRAFT = "NoDraft"
+    SIGNATURE_MISSING = "SignatureMissing"
+    SIGNATURE_MALFORMED = "SignatureMalformed"
+    SIGNATURE_UNTRUSTED = "SignatureUntrusted"
+    SIGNATURE_MISMATCH = "SignatureMismatch"
 
 
 _ENVIRONMENT: Final = frozenset(
@@ -79,6 +89,7 @@ _ENVIRONMENT: Final = frozenset(
         Reason.SOURCE_UNTRUSTED,
         Reason.SOURCE_CORRUPT,
         Reason.SOURCE_CHANGED,
+        Reason.TRUST_ROOT_UNUSABLE,
         Reason.STAGING_SPACE_TOO_SMALL,
         Reason.STAGING_UNWRITABLE,
         Reason.STAGING_CANCELLED,

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
+from weightrollout.api.signature import Signature
 from weightrollout.api.spec import Draft, Metadata
 from weightrollout.handover import files, records
 from weightrollout.handover.records import (
@@ -27,11 +28,12 @@ from weightrollout.handover.records import (
     RankImage,
 )
 from weightrollout.weights import beside, drafts, metadata, sources
-from weightrollout.weights.build import Build, StageCount
+from weightrollout.weights.build import Build, StageCount, Trust
 from weightrollout.weights.digest import ALGORITHM
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.golden import Golden
 from weightrollout.weights.image import staging_failures
+from weightrollout.weights.signatures import Signed
 from weightrollout.weights.sources.retry import PATIENCE, Patience
 
 __all__ = ["StageCount", "Store"]
@@ -43,6 +45,7 @@ log = logging.getLogger(__name__)
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _PLAN_ID: Final = re.compile(r"[0-9a-f]{16}")
 _TEMPORARY: Final = ".tmp-"
+_SIGNATURE: Final = ".sig"
 #: More threads than this outrun any volume that we know; and the engine needs its cores.
 _MAX_THREADS: Final = 8
 _MOST_WORDS: Final = 1024
@@ -68,15 +71,21 @@ class Store:
     """All images of one staging volume. One for each volume; its methods may run side by side."""
 
     def __init__(
-        self, root: Path, *, threads: int | None = None, patience: Patience = PATIENCE
+        self,
+        root: Path,
+        *,
+        threads: int | None = None,
+        patience: Patience = PATIENCE,
+        trusted_root: Path | None = None,
     ) -> None:
         """Removes what an earlier process left unfinished, as far as the volume lets it.
 
-        `threads` None: one for each core.
+        `threads` None: one for each core. `trusted_root`: Sigstore's, for keyless signatures.
         """
         self.root = root
         self._images = root / files.IMAGES
         self._patience = patience
+        self._trusted_root = trusted_root
         self._threads = threads or min(len(os.sched_getaffinity(0)), _MAX_THREADS)
         self._publishing = threading.Lock()
         # A volume that fails is told by the next staging; here nobody could be told.
@@ -98,6 +107,7 @@ class Store:
         progress: Callable[[StageCount], None],
         cancelled: Callable[[], bool],
         draft: Draft | None = None,
+        signature: Signature | None = None,
     ) -> ImageIndex:
         """Read, check and keep the weights at `uri` for the engine that wrote `reports`.
 
@@ -105,8 +115,8 @@ class Store:
         that holds it. Whoever finds the target's image finds that one too.
 
         Blocks. `progress` and `cancelled` are called in the caller's thread about ten times a
-        second. Where an image of `digest` is there, the source is not looked at. A second run
-        finds the first one's image. Needs reports that `preflight.engine_refusal` lets through.
+        second. Where an image of `digest` is there, and was found signed by whom `signature` names,
+        the source is not looked at. A second run finds the first one's image. Needs reports that `preflight.engine_refusal` lets through.
         Raises WeightsError; then the target has not become visible and nothing is left behind.
         """
         reports = sorted(reports, key=lambda report: report.rank)
@@ -114,7 +124,7 @@ class Store:
         caller = _Caller(progress, cancelled)
         own = draft is not None and draft.uri is not None
         if draft is not None and draft.uri is not None:
-            caller = caller.after(self._stage_draft(draft.uri, draft.digest, reports, caller))
+            caller = caller.after(self._stage_draft(draft, draft.uri, reports, caller))
         # None: nobody has said where it comes from.
         inside = False if own or not draft_plans else (None if draft is None else True)
         if digest is not None:
@@ -123,28 +133,32 @@ class Store:
                     Reason.DIGEST_MISMATCH, f"{digest!r} is no digest: sha256:<64 hex digits>"
                 )
             ready = self._ready(digest, plans)
-            if ready is not None and (not inside or self._ready(digest, draft_plans)):
+            whole = not inside or self._ready(digest, draft_plans) is not None
+            if ready is not None and whole and self._is_signed(digest, signature):
                 _tell(ready.digest, self.check(ready, reports, policy))
                 return ready
         with closing(sources.opened(uri, caller.cancelled, self._patience)) as source:
-            build = Build.of(source, reports, policy, draft=inside)
+            trust = self._trust(signature)
+            build = Build.of(source, reports, policy, draft=inside, trust=trust)
             return self._build(build, digest, caller)[-1]
 
     def _stage_draft(
-        self, uri: str, digest: str | None, reports: Sequence[EngineReport], caller: _Caller
+        self, draft: Draft, uri: str, reports: Sequence[EngineReport], caller: _Caller
     ) -> StageCount:
         """A draft with a checkpoint of its own. Returns what was read."""
+        digest, signature = draft.digest, draft.signature
         if not (plans := drafts.plans(reports)):
             raise WeightsError(
                 Reason.NO_DRAFT,
                 "spec.weights.draft names a checkpoint and the engine has no draft to load: leave"
                 " it out, or start the engine with --speculative-config",
             )
-        if digest is not None and self._ready(digest, plans) is not None:
+        ready = digest is not None and self._ready(digest, plans) is not None
+        if digest is not None and ready and self._is_signed(digest, signature):
             return StageCount(0, 0)
         try:
             with closing(sources.opened(uri, caller.cancelled, self._patience)) as source:
-                build = Build.of_draft(source, reports)
+                build = Build.of_draft(source, reports, self._trust(signature))
                 self._build(build, digest, caller)
         except WeightsError as error:
             # The target's digest may have been pinned by a scout, the draft's never is.
@@ -167,6 +181,8 @@ class Store:
                 cancelled=caller.cancelled,
             )
             _tell(indexes[-1].digest, build.waived)
+            if build.signed is not None:
+                self._keep_signature(indexes[-1].digest, build.signed)
             return [
                 self._publish(temporary, index, part.plans)
                 for temporary, index, part in zip(temporaries, indexes, build.parts, strict=True)
@@ -181,6 +197,31 @@ class Store:
         return frozenset(
             index.digest for index in found if index is not None and self._fits(index, reports)
         )
+
+    def signed(self) -> frozenset[str]:
+        """`Signature.proof` of each signature that was found on weights whose images are here."""
+        return frozenset(
+            f"{ALGORITHM}{folder.name}@{kept.stem}"
+            for folder in self._folders()
+            for kept in folder.glob(f"*{_SIGNATURE}")
+        )
+
+    def _trust(self, signature: Signature | None) -> Trust | None:
+        return None if signature is None else Trust(signature, self._trusted_root)
+
+    def _is_signed(self, digest: str, signature: Signature | None) -> bool:
+        return signature is None or self._kept_signature(digest, signature).exists()
+
+    def _keep_signature(self, digest: str, signed: Signed) -> None:
+        """Before the image becomes visible, as the proof that its bytes were those that were signed."""
+        path = self._kept_signature(digest, signed.by)
+        with staging_failures(path, len(signed.bundle)):
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(signed.bundle)
+
+    def _kept_signature(self, digest: str, by: Signature) -> Path:
+        name = by.proof(digest).rpartition("@")[2]
+        return self._images / digest.removeprefix(ALGORITHM) / f"{name}{_SIGNATURE}"
 
     def _fits(self, index: ImageIndex, reports: Sequence[EngineReport]) -> bool:
         try:

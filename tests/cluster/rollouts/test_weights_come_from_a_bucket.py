@@ -1,5 +1,6 @@
 """A fleet takes its weights from an S3 server with its agents' own keys; a store that refuses them is waited for."""
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from fleet.world import World
 from localcluster.virtual_node import VirtualNode
 from objectstore.front import Front, forward, front
 from objectstore.server import S3Server, s3_server
+from signers import Signer
 from weightrollout.api import names
 
 Json = dict[str, Any]
@@ -57,8 +59,8 @@ async def pods(
     await world.until_ready("chat", 2, 60)
 
 
-async def _apply(world: World, store: Store, version: str) -> None:
-    weights = {"version": version, "uri": store.uri(version)}
+async def _apply(world: World, store: Store, version: str, **more: Any) -> None:
+    weights = {"version": version, "uri": store.uri(version), **more}
     await world.apply(weight_rollout("chat", weights, swap={"settleSeconds": 0}))
 
 
@@ -91,3 +93,33 @@ async def test_store_that_refuses_the_agents_holds_the_rollout_and_is_asked_agai
     assert status["pods"]["available"] == 2
 
     await world.until_phase("chat", "Complete", 90)
+
+
+async def test_fleet_takes_signed_weights_alone_and_goes_back_to_them(
+    world: World, store: Store, written: dict[str, Any], tmp_path: Path
+) -> None:
+    signer, stranger = Signer.made(tmp_path / "one"), Signer.made(tmp_path / "other")
+    folder = shutil.copytree(written["b"].folder, tmp_path / "signed")
+    signer.sign(folder)
+    store.server.upload(folder, store.bucket, "chat/signed")
+
+    await _apply(world, store, "signed", signature={"key": stranger.public})
+    status = await world.until_phase("chat", "RolledBack", 60)
+    assert "SignatureUntrusted" in status["message"]
+    assert status["pods"]["available"] == 2
+    assert status["stable"]["version"] == "c"
+
+    for version, more in (
+        ("signed", {"signature": {"key": signer.public}}),
+        ("c", {}),
+        ("signed", {"signature": {"key": signer.public}}),
+    ):
+        await _apply(world, store, version, **more)
+        await world.until(
+            "chat",
+            lambda seen, to=version: (
+                seen["phase"] == "Complete" and seen["stable"]["version"] == to
+            ),
+            60,
+            f"{version} is served",
+        )

@@ -12,7 +12,7 @@ from weightrollout.cli.reference import FILE, as_markdown
 
 COMMANDS = [
     *("status", "list", "explain", "plan", "promote", "abort", "retry", "undo", "history"),
-    *("pause", "resume", "lint", "digest", "inject", "version"),
+    *("pause", "resume", "lint", "digest", "sign", "inject", "version"),
 ]
 #: Those that ask a cluster about one rollout.
 ABOUT_ONE = ["status", "explain", "plan", "promote", "abort", "retry", "undo", "history", "pause"]

@@ -10,6 +10,7 @@ import pytest
 from apifront import api_front
 from localcluster.waiting import eventually
 from weightrollout.api.names import AGENT_CONTAINER
+from weightrollout.api.signature import Signature
 from weightrollout.api.spec import Draft, Weights
 from weightrollout.clock import SystemClock
 from weightrollout.kube.configmaps import Stable, publish_stable, stable_source, trim_stable
@@ -36,6 +37,7 @@ from weightrollout.rollout.revisions import canonical
 
 META = {"namespace": "ns", "name": "chat-0", "uid": "u", "resourceVersion": "7"}
 DIGEST = "sha256:" + "a" * 64
+KEY = "-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----\n"
 OWNER = Owner("chat", "uid-1")
 EVENTS = "/apis/events.k8s.io/v1/namespaces/ns/events"
 CHAT = Key("ns", "chat")
@@ -81,8 +83,19 @@ def test_pod_that_was_never_seen_by_a_kubelet_is_pending_and_not_ready() -> None
 @pytest.mark.parametrize(
     "draft", [None, {"from": "Target"}, {"uri": "file:///d/", "digest": DIGEST}]
 )
+@pytest.mark.parametrize(
+    "signature",
+    [
+        None,
+        {"key": KEY},
+        {"file": "b.sig", "keyless": {"identity": "release@acme.example", "issuer": "https://i/"}},
+    ],
+)
 def test_revision_data_is_the_form_that_its_name_was_hashed_from(
-    digest: str | None, metadata: str, draft: dict[str, str] | None
+    digest: str | None,
+    metadata: str,
+    draft: dict[str, str] | None,
+    signature: dict[str, Any] | None,
 ) -> None:
     given: dict[str, Any] = {"version": "v1", "uri": "file:///m/"}
     if digest:
@@ -91,11 +104,24 @@ def test_revision_data_is_the_form_that_its_name_was_hashed_from(
         given["metadata"] = metadata
     if draft:
         given["draft"] = draft
+    if signature:
+        given["signature"] = signature
     read = Draft.model_validate(draft) if draft else None
-    data = canonical_data(Content("v1", "file:///m/", digest or "", metadata, read))
+    signed = Signature.model_validate(signature) if signature else None
+    data = canonical_data(Content("v1", "file:///m/", digest or "", metadata, read, signed))
     assert data == json.loads(canonical(Weights(**given)))
     body = {"metadata": META, "data": data, "revision": 1}
     assert trim_revision(body).draft == read
+    assert trim_revision(body).signature == signed
+
+
+@pytest.mark.parametrize("signature", ["x", {}, {"key": "x"}, {"key": KEY, "hash": "md5"}, []])
+def test_revision_whose_signature_cannot_be_read_is_not_taken_for_an_unsigned_one(
+    signature: Any,
+) -> None:
+    weights = {"version": "v1", "uri": "file:///m/", "signature": signature}
+    body = {"metadata": META, "data": {"schema": 1, "weights": weights}, "revision": 1}
+    assert trim_revision(body).version == ""
 
 
 @pytest.mark.parametrize("draft", ["x", {}, {"from": "Elsewhere"}, {"uri": "file:///d/"}, []])

@@ -19,6 +19,7 @@ async def publish_stable(context: Context, action: PublishStable) -> None:
         digest=ref.digest or "",
         metadata=said_metadata(ref),
         draft=ref.draft,
+        signature=ref.signature,
     )
     context.guard()
     await write_stable(

@@ -46,6 +46,7 @@ async def record_revision(context: Context, action: RecordRevision) -> None:
                 given_digest=(ref.digest or "") if action.digest_given else "",
                 metadata=said_metadata(ref),
                 draft=ref.draft,
+                signature=ref.signature,
             )
             await create_revision(
                 world.client,

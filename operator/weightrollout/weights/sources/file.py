@@ -35,6 +35,12 @@ class Folder:
         os.posix_fadvise(source.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
         return source
 
+    def beside(self, name: str, most_bytes: int) -> bytes | None:
+        if not digest.matching_files(self.path, (name,)):
+            return None
+        with self.open(name) as file:
+            return digest.read_up_to(file, most_bytes)
+
     def close(self) -> None:
         pass  # holds nothing
 

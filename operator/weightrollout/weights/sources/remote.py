@@ -52,14 +52,27 @@ class Remote:
         """Exactly these bytes, of the file that `pin` is of. Raises WeightsError, Again."""
         raise NotImplementedError
 
+    def _beside(self, name: str) -> Stamp | None:
+        """Of a file that `_list` did not tell; None: it tells all. Raises WeightsError, Again."""
+        return None
+
     # -- Source -----------------------------------------------------------------------
 
     def stamps(self) -> dict[str, Stamp]:
         listed = self.result(self._asked(self._list))
         found = {name: listed[name] for name in digest.counting(listed)}
         if not self._pins:
-            self._pins = found
+            # What does not count is pinned too, and read only by `beside`.
+            self._pins = {**listed, **found}
         return found
+
+    def beside(self, name: str, most_bytes: int) -> bytes | None:
+        pin = self._pins.get(name) or self._beside(name)
+        if pin is None:
+            return None
+        self._pins[name] = pin
+        size = min(pin.bytes, most_bytes)
+        return bytes(self.result(self.ahead(name, 0, size))) if size else b""
 
     def open(self, name: str) -> io.RawIOBase | io.BytesIO:
         pin = self._pins[name]

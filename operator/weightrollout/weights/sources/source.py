@@ -40,6 +40,13 @@ class Source(Protocol):
         """One of `stamps`, seekable; reads raise WeightsError or OSError. Closed by the caller."""
         ...
 
+    def beside(self, name: str, most_bytes: int) -> bytes | None:
+        """A file that does not count, at most so much of it; None: no such file. After `stamps`.
+
+        Raises WeightsError, OSError, digest.FolderError.
+        """
+        ...
+
     def close(self) -> None:
         """Gives up what is under way. May be called twice and from another thread."""
         ...

@@ -126,6 +126,7 @@ class Weights(_message.Message):
     DIGEST_FIELD_NUMBER: _builtins.int
     METADATA_FIELD_NUMBER: _builtins.int
     DRAFT_FIELD_NUMBER: _builtins.int
+    SIGNATURE_FIELD_NUMBER: _builtins.int
     revision: _builtins.str
     """name of the ControllerRevision"""
     version: _builtins.str
@@ -138,6 +139,10 @@ class Weights(_message.Message):
     def draft(self) -> Global___Draft:
         """absent: what the same checkpoint holds, if it does"""
 
+    @_builtins.property
+    def signature(self) -> Global___Signature:
+        """absent: nobody need have signed them"""
+
     def __init__(
         self,
         *,
@@ -147,14 +152,52 @@ class Weights(_message.Message):
         digest: _builtins.str = ...,
         metadata: Global___Metadata.ValueType = ...,
         draft: Global___Draft | None = ...,
+        signature: Global___Signature | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["draft", b"draft"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["draft", b"draft", "signature", b"signature"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "draft", b"draft", "metadata", b"metadata", "revision", b"revision", "uri", b"uri", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "draft", b"draft", "metadata", b"metadata", "revision", b"revision", "signature", b"signature", "uri", b"uri", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Weights: _TypeAlias = Weights  # noqa: Y015
+
+@_typing.final
+class Signature(_message.Message):
+    """spec.weights.signature: who must have signed the files. One of key, authorities, and identity with issuer."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FILE_FIELD_NUMBER: _builtins.int
+    KEY_FIELD_NUMBER: _builtins.int
+    AUTHORITIES_FIELD_NUMBER: _builtins.int
+    IDENTITY_FIELD_NUMBER: _builtins.int
+    ISSUER_FIELD_NUMBER: _builtins.int
+    file: _builtins.str
+    """its name beside the weights"""
+    key: _builtins.str
+    """PEM of a public key"""
+    authorities: _builtins.str
+    """PEM of certificates"""
+    identity: _builtins.str
+    """of a certificate by Sigstore"""
+    issuer: _builtins.str
+    def __init__(
+        self,
+        *,
+        file: _builtins.str = ...,
+        key: _builtins.str = ...,
+        authorities: _builtins.str = ...,
+        identity: _builtins.str = ...,
+        issuer: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["authorities", b"authorities", "file", b"file", "identity", b"identity", "issuer", b"issuer", "key", b"key"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Signature: _TypeAlias = Signature  # noqa: Y015
 
 @_typing.final
 class Draft(_message.Message):
@@ -165,20 +208,24 @@ class Draft(_message.Message):
     FROM_TARGET_FIELD_NUMBER: _builtins.int
     URI_FIELD_NUMBER: _builtins.int
     DIGEST_FIELD_NUMBER: _builtins.int
+    SIGNATURE_FIELD_NUMBER: _builtins.int
     from_target: _builtins.bool
     """the same checkpoint; else the two below"""
     uri: _builtins.str
     digest: _builtins.str
+    @_builtins.property
+    def signature(self) -> Global___Signature: ...
     def __init__(
         self,
         *,
         from_target: _builtins.bool = ...,
         uri: _builtins.str = ...,
         digest: _builtins.str = ...,
+        signature: Global___Signature | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["signature", b"signature"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "from_target", b"from_target", "uri", b"uri"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "from_target", b"from_target", "signature", b"signature", "uri", b"uri"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -262,6 +309,7 @@ class AgentState(_message.Message):
     DEGRADED_MESSAGE_FIELD_NUMBER: _builtins.int
     CAPABILITIES_FIELD_NUMBER: _builtins.int
     TRAINER_FIELD_NUMBER: _builtins.int
+    SIGNED_FIELD_NUMBER: _builtins.int
     agent_version: _builtins.str
     ready: _builtins.bool
     """what the readiness port answers now"""
@@ -326,6 +374,10 @@ class AgentState(_message.Message):
     def trainer(self) -> Global___TrainerDoor:
         """absent where the RL routes are shut"""
 
+    @_builtins.property
+    def signed(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """"DIGEST@HASH" of each signature that was found on staged weights"""
+
     def __init__(
         self,
         *,
@@ -352,10 +404,11 @@ class AgentState(_message.Message):
         degraded_message: _builtins.str = ...,
         capabilities: _abc.Iterable[_builtins.str] | None = ...,
         trainer: Global___TrainerDoor | None = ...,
+        signed: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["engine", b"engine", "fence", b"fence", "last_good", b"last_good", "reservation", b"reservation", "serving", b"serving", "staging", b"staging", "told", b"told", "trainer", b"trainer", "transaction", b"transaction"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_version", b"agent_version", "attempts", b"attempts", "capabilities", b"capabilities", "degraded_message", b"degraded_message", "degraded_reason", b"degraded_reason", "drafts_staged", b"drafts_staged", "engine", b"engine", "fence", b"fence", "incompatible_message", b"incompatible_message", "incompatible_reason", b"incompatible_reason", "last_good", b"last_good", "not_ready_message", b"not_ready_message", "not_ready_reason", b"not_ready_reason", "paused", b"paused", "poisoned", b"poisoned", "ready", b"ready", "reservation", b"reservation", "serving", b"serving", "staged", b"staged", "staging", b"staging", "told", b"told", "trainer", b"trainer", "transaction", b"transaction"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_version", b"agent_version", "attempts", b"attempts", "capabilities", b"capabilities", "degraded_message", b"degraded_message", "degraded_reason", b"degraded_reason", "drafts_staged", b"drafts_staged", "engine", b"engine", "fence", b"fence", "incompatible_message", b"incompatible_message", "incompatible_reason", b"incompatible_reason", "last_good", b"last_good", "not_ready_message", b"not_ready_message", "not_ready_reason", b"not_ready_reason", "paused", b"paused", "poisoned", b"poisoned", "ready", b"ready", "reservation", b"reservation", "serving", b"serving", "signed", b"signed", "staged", b"staged", "staging", b"staging", "told", b"told", "trainer", b"trainer", "transaction", b"transaction"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
