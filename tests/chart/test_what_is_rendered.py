@@ -291,6 +291,9 @@ def test_old_cluster_without_admission_policies_is_refused_by_name() -> None:
     assert not said.ok
     assert "sources.enabled needs Kubernetes 1.30" in said.error
 
+    said = helm("template", "wr", str(CHART), arguments[0], f"--values={SETS['signatures']}")
+    assert "signatures.required needs Kubernetes 1.30" in said.error
+
 
 def test_page_on_installing_has_the_rights_and_their_reasons() -> None:
     assert rights_table() in (ROOT / "docs" / "install.md").read_text(), rights_table()

@@ -24,11 +24,12 @@ from weightrollout.rollout.fleet import (
     Fleet,
     PodMemory,
     PodView,
+    Ref,
     Revision,
     StageMemory,
     StagingView,
 )
-from weightrollout.rollout.revisions import find
+from weightrollout.rollout.revisions import BASELINE, find
 
 #: Reason of the record that takes a rejection back.
 RETRIED: Final = "Retried"
@@ -220,12 +221,13 @@ def _remember_staging(memory: PodMemory, agent: AgentView, fleet: Fleet) -> Stag
     if asked is None:
         return None
     revision = find(fleet.revisions, asked.revision)
-    if revision is not None and revision.ref.digest in agent.staged:
+    ref = revision.ref if revision is not None else None
+    if ref is not None and _found(agent, ref):
         return StageMemory(asked.revision, awaited=False)
     view = staging_of(agent, replace(memory, staging=asked), asked.revision)
     if view is None or (view.failure_class is None and not view.done):
         return asked
-    if view.failure_class is None and view.digest in agent.staged:
+    if view.failure_class is None and _found(agent, replace(ref or BASELINE, digest=view.digest)):
         return StageMemory(asked.revision, awaited=False)
     if not asked.awaited:
         return asked
@@ -239,6 +241,11 @@ def _remember_staging(memory: PodMemory, agent: AgentView, fleet: Fleet) -> Stag
         reason=reason,
         message=message,
     )
+
+
+def _found(agent: AgentView, ref: Ref) -> bool:
+    """Its image is there, and signed as it must be: one that was there before may not be."""
+    return ref.digest in agent.staged and ref.proofs <= agent.signed
 
 
 def _staging_seen_first(agent: AgentView, fleet: Fleet) -> StageMemory | None:

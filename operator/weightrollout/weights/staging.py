@@ -200,17 +200,19 @@ class Store:
 
     def signed(self) -> frozenset[str]:
         """`Signature.proof` of each signature that was found on weights whose images are here."""
-        return frozenset(
-            f"{ALGORITHM}{folder.name}@{kept.stem}"
-            for folder in self._folders()
-            for kept in folder.glob(f"*{_SIGNATURE}")
-        )
+        with staging_failures(self._images, 0):
+            return frozenset(
+                f"{ALGORITHM}{folder.name}@{kept.stem}"
+                for folder in self._folders()
+                for kept in folder.glob(f"*{_SIGNATURE}")
+            )
 
     def _trust(self, signature: Signature | None) -> Trust | None:
         return None if signature is None else Trust(signature, self._trusted_root)
 
     def _is_signed(self, digest: str, signature: Signature | None) -> bool:
-        return signature is None or self._kept_signature(digest, signature).exists()
+        with staging_failures(self._images, 0):
+            return signature is None or self._kept_signature(digest, signature).exists()
 
     def _keep_signature(self, digest: str, signed: Signed) -> None:
         """Before the image becomes visible, as the proof that its bytes were those that were signed."""

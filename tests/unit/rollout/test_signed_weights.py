@@ -100,8 +100,11 @@ def test_pods_that_hold_the_weights_unsigned_stage_again_before_they_swap() -> N
     assert passes[-1].status.updated == "2/2"
 
 
-def test_weights_of_a_stranger_are_rejected_and_no_pod_is_taken_out() -> None:
+@pytest.mark.parametrize("there", [False, True], ids=["to be read", "staged unsigned before"])
+def test_weights_of_a_stranger_are_rejected_and_no_pod_is_taken_out(there: bool) -> None:
     world = signed_world("b", 3)
+    for pod in world.pods:
+        pod.staged |= {digest("b")} if there else set()
     fate = StageFate(FailureClass.WEIGHTS, "SignatureUntrusted", "not by the key")
     world.checkpoints["file:///models/b/"] = Checkpoint(digest("b"), stage=fate)
     passes = run(world, Phase.ROLLED_BACK)
