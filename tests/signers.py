@@ -61,7 +61,9 @@ class Signer:
 
     def certify(self, folder: Path) -> Path:
         config = signing.Config().use_certificate_signer(
-            private_key=self.key, signing_certificate=self.certificate, certificate_chain=[]
+            private_key=self.key,
+            signing_certificate=self.certificate,
+            certificate_chain=[self.certificate],
         )
         return _written(config, folder, None)
 

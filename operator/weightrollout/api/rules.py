@@ -12,7 +12,13 @@ from weightrollout.api.analysis import ARGUMENT_PATTERN, ARGUMENTS, HTTP_PATTERN
 from weightrollout.api.names import BASELINE_VERSION, MAX_NAME_LENGTH
 from weightrollout.api.profiles import TRAINING
 from weightrollout.api.quantity import PERCENT
-from weightrollout.api.signature import COUNTED_PATTERN, FILE_PATTERN, ONE_METHOD
+from weightrollout.api.signature import (
+    AUTHORITIES_PATTERN,
+    COUNTED_PATTERN,
+    FILE_PATTERN,
+    KEY_PATTERN,
+    ONE_METHOD,
+)
 from weightrollout.api.spec import (
     DIGEST_PATTERN,
     ONE_EXPECTATION,
@@ -78,6 +84,15 @@ _SIGNATURE_FILE: Final = Rule(
     message="must be the name of a file in the folder of the weights that ends in .sig and does not"
     " begin like a tokenizer's or a chat template's, which are signed themselves: model.sig",
 )
+_KEY: Final = Rule(
+    rule=f"self.matches({_quoted(KEY_PATTERN)})",
+    message="must be the PEM of one public key, which begins with -----BEGIN PUBLIC KEY-----:"
+    " 'openssl ec -in release.key -pubout' prints it",
+)
+_AUTHORITIES: Final = Rule(
+    rule=f"self.matches({_quoted(AUTHORITIES_PATTERN)})",
+    message="must be the PEM of certificates, each of which begins with -----BEGIN CERTIFICATE-----",
+)
 
 _HTTP: Final = Rule(
     rule=f"self.matches({_quoted(HTTP_PATTERN)})",
@@ -142,8 +157,12 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
     ),
     "spec.weights.draft.signature": (_ONE_METHOD,),
     "spec.weights.draft.signature.file": (_SIGNATURE_FILE,),
+    "spec.weights.draft.signature.key": (_KEY,),
+    "spec.weights.draft.signature.authorities": (_AUTHORITIES,),
     "spec.weights.signature": (_ONE_METHOD,),
     "spec.weights.signature.file": (_SIGNATURE_FILE,),
+    "spec.weights.signature.key": (_KEY,),
+    "spec.weights.signature.authorities": (_AUTHORITIES,),
     "spec.weights.draft.uri": (_URI,),
     "spec.weights.draft.digest": (
         Rule(

@@ -15,7 +15,13 @@ from weightrollout.api.spec import Metadata
 from weightrollout.handover.records import EngineReport, ImageIndex, LoadPlan
 from weightrollout.weights import beside, digest, drafts, layout, metadata, preflight, signatures
 from weightrollout.weights.beside import Kept
-from weightrollout.weights.checkpoint import Checkpoint, open_checkpoint, reading, same_bytes
+from weightrollout.weights.checkpoint import (
+    Checkpoint,
+    open_checkpoint,
+    reading,
+    same_bytes,
+    stamps_of,
+)
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.golden import GoldenError, parse
 from weightrollout.weights.image import ImageWriter, staging_failures
@@ -73,8 +79,7 @@ class Build:
 
         `draft`: whether the engine's draft comes from here too; None: if it lies here.
         """
-        checkpoint = open_checkpoint(source)
-        signed = _signed(checkpoint, trust)
+        checkpoint, signed = _opened(source, trust)
         manifest = checkpoint.manifest
         parts = [Part(tuple(each.plan for each in reports), preflight.cover(manifest, reports))]
         if drafts.lies_in(manifest, reports) if draft is None else draft:
@@ -96,8 +101,7 @@ class Build:
         Its config was never reported, so it is not compared. Its golden.json is kept and not asked,
         whatever it says: a draft never answers.
         """
-        checkpoint = open_checkpoint(source)
-        signed = _signed(checkpoint, trust)
+        checkpoint, signed = _opened(source, trust)
         coverage = preflight.cover_draft(checkpoint.manifest, reports, own=True)
         part = Part(drafts.plans(reports), coverage)
         sums = _sums(checkpoint, signed)
@@ -193,14 +197,14 @@ def _check_golden(source: Source, data: bytes) -> None:
         ) from error
 
 
-def _signed(checkpoint: Checkpoint, trust: Trust | None) -> Signed | None:
-    """First of all: who may not be believed is not read."""
-    if trust is None:
-        return None
-    source = checkpoint.source
-    signed = signatures.read(source, trust.signature, trust.root)
-    signed.check(source.where, checkpoint.stamps.keys(), {})
-    return signed
+def _opened(source: Source, trust: Trust | None) -> tuple[Checkpoint, Signed | None]:
+    """The signature first: files of somebody who may not be believed are not read."""
+    stamps = stamps_of(source)
+    signed = None
+    if trust is not None:
+        signed = signatures.read(source, trust.signature, trust.root)
+        signed.check(source.where, stamps.keys(), {})
+    return open_checkpoint(source, stamps), signed
 
 
 def _sums(checkpoint: Checkpoint, signed: Signed | None) -> dict[str, str]:

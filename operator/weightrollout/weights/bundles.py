@@ -1,6 +1,6 @@
 """OpenSSF model signatures: the only place that knows the library and what its files look like.
 
-Imported when the first one is needed: the library brings Sigstore's client, some 50 MB of memory.
+Imported when the first one is needed: the library brings all of Sigstore's client with it, and takes a second.
 It offers to verify folders, and would read each a second time; its verifiers below that, which say what was
 signed, are internal to it (hence the bound in pyproject.toml and tests/unit/weights/test_signatures.py).
 """
@@ -163,7 +163,8 @@ def signature_of(
         if certificate is None:
             signer = sign_ec_key.Signer(key, password.encode() if password else None)
         else:
-            signer = sign_certificate.Signer(key, certificate, [chain] if chain else [])
+            # It reads no empty chain; the signer's own again leads nowhere else.
+            signer = sign_certificate.Signer(key, certificate, [chain or certificate])
         payload = Payload(manifest.Manifest(model, items, serialization))
         bundle: str = signer.sign(payload).bundle.to_json()
     except OSError:

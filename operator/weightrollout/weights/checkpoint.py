@@ -53,15 +53,21 @@ class Checkpoint:
         return self.source.open(name)
 
 
-def open_checkpoint(source: Source) -> Checkpoint:
-    """Stamps first, so that a change between any two of our reads is seen at the end."""
+def stamps_of(source: Source) -> dict[str, Stamp]:
+    """Before anything is read, so that a change between any two of our reads is seen at the end."""
     with reading(source.where):
         stamps = source.stamps()
-        if not any(digest.matches(name, (digest.TENSORS,)) for name in stamps):
-            raise WeightsError(
-                Reason.SOURCE_EMPTY,
-                f"{source.where}: no {digest.TENSORS} file in it (subfolders are not read)",
-            )
+    if not any(digest.matches(name, (digest.TENSORS,)) for name in stamps):
+        raise WeightsError(
+            Reason.SOURCE_EMPTY,
+            f"{source.where}: no {digest.TENSORS} file in it (subfolders are not read)",
+        )
+    return stamps
+
+
+def open_checkpoint(source: Source, stamps: Mapping[str, Stamp]) -> Checkpoint:
+    """Of `stamps_of`."""
+    with reading(source.where):
         sizes = {name: stamp.bytes for name, stamp in stamps.items()}
         return Checkpoint(source, stamps, manifest_of(sizes, source.open))
 

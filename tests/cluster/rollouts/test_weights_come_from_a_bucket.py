@@ -1,7 +1,7 @@
 """A fleet takes its weights from an S3 server with its agents' own keys; a store that refuses them is waited for."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,17 +109,11 @@ async def test_fleet_takes_signed_weights_alone_and_goes_back_to_them(
     assert status["pods"]["available"] == 2
     assert status["stable"]["version"] == "c"
 
-    for version, more in (
-        ("signed", {"signature": {"key": signer.public}}),
-        ("c", {}),
-        ("signed", {"signature": {"key": signer.public}}),
-    ):
+    by = {"signature": {"key": signer.public}}
+    for version, more in (("signed", by), ("c", {}), ("signed", by)):
         await _apply(world, store, version, **more)
-        await world.until(
-            "chat",
-            lambda seen, to=version: (
-                seen["phase"] == "Complete" and seen["stable"]["version"] == to
-            ),
-            60,
-            f"{version} is served",
-        )
+        await world.until("chat", serves(version), 60, f"{version} is served")
+
+
+def serves(version: str) -> Callable[[Json], bool]:
+    return lambda seen: seen["phase"] == "Complete" and seen["stable"]["version"] == version

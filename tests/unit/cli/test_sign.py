@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 from model_signing import verifying
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from signers import Signer
 from weightrollout.api.signature import SIGNATURE_FILE

@@ -138,7 +138,7 @@ def test_agent_without_a_trusted_root_says_so_and_blames_no_weights(
 
 def _changed(folder: Path) -> None:
     checkpoints.drop_tensor(folder, "model.norm.weight")
-    checkpoints.add_tensor(folder, "model.norm.weight", shape=(64,))
+    checkpoints.add_tensor(folder, "model.norm.weight", shape=(32,))
 
 
 def _signed_otherwise(how: hashing.Config) -> Callable[[Path, Signer], object]:
@@ -153,7 +153,7 @@ MISMATCH, MALFORMED = Reason.SIGNATURE_MISMATCH, Reason.SIGNATURE_MALFORMED
     [
         (lambda f, _: (f / "golden.json").write_text("{}"), MISMATCH, "golden.json: lies there"),
         (lambda f, _: (f / "a.safetensors").write_bytes(b""), MISMATCH, "a.safetensors: lies"),
-        (lambda f, _: (f / "config.json").open("a").write(" "), MISMATCH, "was signed"),
+        (lambda f, _: (f / "config.json").write_text("{}"), MISMATCH, "was signed"),
         (lambda f, _: (f / "config.json").unlink(), MISMATCH, "config.json: is in the signature"),
         (lambda f, _: (f / SIGNATURE_FILE).unlink(), Reason.SIGNATURE_MISSING, "kubectl"),
         (lambda f, _: (f / SIGNATURE_FILE).write_bytes(b""), MALFORMED, SIGNATURE_FILE),
