@@ -38,8 +38,9 @@ class Signer:
     def made(cls, folder: Path) -> "Signer":
         folder.mkdir(parents=True)
         mine, its = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP384R1())
-        root = _certificate("root", "root", its, its, authority=True)
-        leaf = _certificate("signer", "root", mine, its, authority=False)
+        name = f"root of {folder.name}"
+        root = _certificate(name, name, its, its, authority=True)
+        leaf = _certificate("signer", name, mine, its, authority=False)
         key, certificate = folder / "private.pem", folder / "certificate.pem"
         key.write_bytes(mine.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
         certificate.write_bytes(leaf.public_bytes(Encoding.PEM))

@@ -138,7 +138,7 @@ def test_agent_without_a_trusted_root_says_so_and_blames_no_weights(
 
 def _changed(folder: Path) -> None:
     checkpoints.drop_tensor(folder, "model.norm.weight")
-    checkpoints.add_tensor(folder, "model.norm.weight", shape=(32,))
+    checkpoints.add_tensor(folder, "model.norm.weight", "F32", (32,))
 
 
 def _signed_otherwise(how: hashing.Config) -> Callable[[Path, Signer], object]:
