@@ -19,6 +19,8 @@ T = TypeVar("T")
 
 PAYLOAD: Final = "application/vnd.in-toto+json"
 STATEMENT: Final = "https://in-toto.io/Statement/v1"
+_UNTRUSTED: Final = Reason.SIGNATURE_UNTRUSTED
+_MALFORMED: Final = Reason.SIGNATURE_MALFORMED
 #: What the library says of a failure goes to people, as far as it fits.
 _MOST_WORDS: Final = 200
 
@@ -30,45 +32,53 @@ def signed_files(
 
     Raises WeightsError: SignatureMalformed, SignatureUntrusted, TrustRootUnusable.
     """
+    from model_signing._signing import sign_sigstore, sign_sigstore_pb
+
     with ExitStack() as stack:
 
         def path(data: bytes) -> Path:
             return stack.enter_context(_file(data))
 
-        verifier, read = _verifier(by, trusted_root, path)
-        signature = _tried(lambda: read(path(bundle)), Reason.SIGNATURE_MALFORMED, where)
+        verifier = _verifier(by, trusted_root, path)
+        file = path(bundle)
+        signature = _tried(lambda: sign_sigstore_pb.Signature.read(file), _MALFORMED, where)
+        if _method(signature.bundle.verification_material) != _asked(by):
+            raise WeightsError(
+                _UNTRUSTED,
+                f"{where}: was not made by {_asked(by)}, which spec.weights.signature has",
+            )
+        if by.keyless is not None:
+            signature = _tried(lambda: sign_sigstore.Signature.read(file), _MALFORMED, where)
         kind, payload = _tried(
-            lambda: verifier._verify_signed_content(signature), Reason.SIGNATURE_UNTRUSTED, where
+            lambda: verifier._verify_signed_content(signature), _UNTRUSTED, where
         )
-    return _tried(lambda: _listed(kind, payload), Reason.SIGNATURE_MALFORMED, where)
+    return _tried(lambda: _listed(kind, payload), _MALFORMED, where)
 
 
-def _verifier(
-    by: Signature, trusted_root: Path | None, path: Callable[[bytes], Path]
-) -> tuple[Any, Callable[[Path], Any]]:
-    """The library's verifier, and its reader for what that verifies."""
-    from model_signing._signing import (
-        sign_certificate,
-        sign_ec_key,
-        sign_sigstore,
-        sign_sigstore_pb,
-    )
+def _method(material: Any) -> str:
+    if material.public_key is not None:
+        return "key"
+    chained = material.x509_certificate_chain is not None and not material.tlog_entries
+    return "authorities" if chained else "keyless"
 
-    own = sign_sigstore_pb.Signature.read
+
+def _asked(by: Signature) -> str:
+    return "key" if by.key else "authorities" if by.authorities else "keyless"
+
+
+def _verifier(by: Signature, trusted_root: Path | None, path: Callable[[bytes], Path]) -> Any:
+    """The library's own."""
+    from model_signing._signing import sign_certificate, sign_ec_key
+
     if by.key is not None:
-        key = path(by.key.strip().encode())
-        return _tried(
-            lambda: sign_ec_key.Verifier(key), _UNTRUSTED, "spec.weights.signature.key"
-        ), own
+        key, what = path(by.key.strip().encode()), "spec.weights.signature.key"
+        return _tried(lambda: sign_ec_key.Verifier(key), _UNTRUSTED, what)
     if by.authorities is not None:
         chain = [path(by.authorities.strip().encode() + b"\n")]
         what = "spec.weights.signature.authorities"
-        return _tried(lambda: sign_certificate.Verifier(chain), _UNTRUSTED, what), own
+        return _tried(lambda: sign_certificate.Verifier(chain), _UNTRUSTED, what)
     assert by.keyless is not None
-    return _keyless(by.keyless, _root(trusted_root)), sign_sigstore.Signature.read
-
-
-_UNTRUSTED: Final = Reason.SIGNATURE_UNTRUSTED
+    return _keyless(by.keyless, _root(trusted_root))
 
 
 def _keyless(who: Keyless, root: Any) -> Any:
