@@ -24,7 +24,7 @@ from weightrollout.weights import digest
 
 TITLE: Final = "Pods of a node"
 PODS: Final = 8
-ROUNDS: Final = 2
+ROUNDS: Final = int(os.environ.get("BENCH_ROUNDS", "3"))
 #: Bytes per second that the node reads; None: as fast as the server gives.
 PACES: Final = {"1 Gbit/s": 125_000_000, "loopback, no limit": None}
 SHAPES: Final = {f"layer.{number}.weight": ("BF16", (4096, 2048)) for number in range(16)}
@@ -32,7 +32,7 @@ FILES: Final = 4
 
 INTRO: Final = """{machine} {pods} pods stage {bytes:,} bytes in {files} files from an S3 server, all at once: each is a process with a
 staging volume of its own, and all stand on these cores. The server's answers pass a counter, which also holds them to the pace of
-a node's network. Sums over all pods; the best of {rounds} rounds, both ways in turn within each. Raw figures:
+a node's network. Sums over all pods; of {rounds} round(s), both ways in turn within each, the fastest. Raw figures:
 [node-volume.json](benchmarks/node-volume.json); repeat with `make bench-node-volume`.
 
 | source | node volume | read from the source | of the checkpoint | taken from the volume | until the last pod has it | first pod | on disk |
