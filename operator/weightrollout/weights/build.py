@@ -8,26 +8,37 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 from weightrollout.api.spec import Metadata
 from weightrollout.handover.records import EngineReport, ImageIndex, LoadPlan
 from weightrollout.weights import beside, digest, drafts, layout, metadata, preflight
 from weightrollout.weights.beside import Kept
-from weightrollout.weights.checkpoint import Checkpoint, open_checkpoint, reading, same_bytes
+from weightrollout.weights.checkpoint import (
+    Checkpoint,
+    open_checkpoint,
+    reading,
+    same_bytes,
+    source_changed,
+)
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.golden import GoldenError, parse
 from weightrollout.weights.image import ImageWriter, staging_failures
+from weightrollout.weights.journal import Journal, key_of
 from weightrollout.weights.layout import Copy
 from weightrollout.weights.preflight import Coverage
 from weightrollout.weights.scatter import CHUNK_BYTES, Pass, Seen
 from weightrollout.weights.sources.source import Source
 
+#: Changes with how chunks are cut and where they go, as far as `Build.key` does not see it.
+_LAYOUT: Final = 1
+
 
 @dataclass(frozen=True, slots=True)
 class StageCount:
-    bytes: int  # read and hashed so far
+    bytes: int  # hashed so far
     total: int
+    kept: int = 0  # of `bytes`: were there already, from a staging that was killed; not read from the source
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +106,16 @@ class Build:
         threads: int,
         progress: Callable[[StageCount], None],
         cancelled: Callable[[], bool],
+        journal: Journal,
     ) -> tuple[ImageIndex, ...]:
-        """Write each part into its folder, for all ranks, but no index. Raises WeightsError."""
+        """Write each part into its folder, for all ranks, but no index. Raises WeightsError.
+
+        A folder may hold what a run with the same `key` has left, of which `journal` tells.
+        """
         small = self.checkpoint.bytes - sum(file.bytes for file in self.checkpoint.manifest.files)
 
-        def count(read: int) -> None:
-            progress(StageCount(small + read, self.checkpoint.bytes))
+        def count(read: int, kept: int) -> None:
+            progress(StageCount(small + read, self.checkpoint.bytes, kept))
 
         with ExitStack() as stack:
             images = [
@@ -110,13 +125,22 @@ class Build:
             for folder in folders:
                 with staging_failures(folder, 0):
                     beside.keep(folder, self.kept)
-            taken = self._taken()
-            seen = Pass(self.checkpoint, taken, images, threads=threads).run(count, cancelled)
-            found = self._judge(seen, want)
+            reading_once = Pass(
+                self.checkpoint, self._taken(), images, threads=threads, journal=journal
+            )
+            seen = reading_once.run(count, cancelled)
+            found = self._judge(seen, want, resumed=reading_once.kept > 0)
             return tuple(
                 ImageIndex(found, part.plans[0].plan_id(), image.seal())
                 for part, image in zip(self.parts, images, strict=True)
             )
+
+    def key(self) -> str | None:
+        """Of all that decides what is read and where it goes; None: nobody can tell it again."""
+        places = [[(plan.rank, plan.image_bytes) for plan in part.plans] for part in self.parts]
+        layout = (_LAYOUT, CHUNK_BYTES, places, sorted(self._taken().items()))
+        source = self.checkpoint.source
+        return key_of(source.where, self.checkpoint.stamps, source.promised, layout)
 
     def _taken(self) -> dict[str, list[Copy]]:
         """File name -> what all parts take from it, in the order of its bytes."""
@@ -129,13 +153,20 @@ class Build:
             taken.sort(key=lambda copy: copy.offset)
         return found
 
-    def _judge(self, seen: Mapping[str, Seen], want: str | None) -> str:
-        """The digest of what was read, if it may be used. Always the same refusal for the same bytes."""
+    def _judge(self, seen: Mapping[str, Seen], want: str | None, *, resumed: bool) -> str:
+        """The digest of what was read, if it may be used. Always the same refusal for the same bytes.
+
+        `resumed`: some of them were read by an earlier process.
+        """
         self.checkpoint.check_unchanged()
         sums = {**self.sums, **{name: file.sha256 for name, file in seen.items()}}
         self.checkpoint.check_promises(sums)
         found = digest.digest_from_sums(sums)
         if want is not None and found != want:
+            if (
+                resumed
+            ):  # a source may have changed unseen in between: the weights are not blamed for it
+                raise source_changed(self.checkpoint.source.where)
             raise WeightsError(
                 Reason.DIGEST_MISMATCH,
                 f"{self.checkpoint.source.where} has digest {found}, {want} is wanted:"
