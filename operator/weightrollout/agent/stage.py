@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Final
@@ -19,6 +20,8 @@ from weightrollout.weights.staging import StageCount, Store
 
 #: Progress that goes to the wire; the store counts about as often.
 PROGRESS_S: Final = 0.1
+#: Long enough that a range of a slow source falls into it, short enough that a stall is seen.
+RATE_S: Final = 5.0
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +59,21 @@ class Stager:
             store.staged(sight.draft_plan_id) if sight.draft_plan_id else none,
         )
 
+    def hold_to(self, limit: int) -> None:
+        """Bytes per second from the source, also of a staging that runs; 0: as fast as they come.
+
+        Without an operator it stays what it was.
+        """
+        self._store.pace.hold_to(limit if limit > 0 else None)
+        job = self._job
+        if job is not None and not job.progress.done and job.progress.limit != self._limit:
+            job.progress = replace(job.progress, limit=self._limit)
+            self._show(job.progress)
+
+    @property
+    def _limit(self) -> int:
+        return self._store.pace.limit or 0
+
     async def stage(self, want: Content, sight: EngineSight, keep: Collection[str]) -> "_Job":
         """Join the same staging, or replace another: the operator wants the newest."""
         job = self._job
@@ -64,9 +82,9 @@ class Stager:
                 return job
             job.cancelled.set()
             await asyncio.wait({job.task})
-        job = _Job(want, sight.instance)
+        job = _Job(want, sight.instance, self._limit)
         self._job = job
-        self._show(Staging(uri=want.uri, digest=want.digest))
+        self._show(job.progress)
         job.task = asyncio.create_task(self._run(job, want, sight, keep), name="stage")
         return job
 
@@ -122,10 +140,16 @@ class Stager:
     def _count(self, job: "_Job", count: StageCount) -> None:
         if job is not self._job or job.progress.done:
             return
-        read = max(0, count.bytes - job.progress.bytes)
-        self._metrics.counter(AGENT_STAGED_BYTES).inc(read)
-        job.progress = replace(job.progress, bytes=count.bytes, total=count.total)
         now = self._clock.monotonic()
+        read = count.bytes - count.kept
+        self._metrics.counter(AGENT_STAGED_BYTES).inc(max(0, read - job.read))
+        job.read = read
+        job.progress = replace(
+            job.progress,
+            bytes=count.bytes,
+            total=count.total,
+            bytes_per_second=job.rate.of(now, read),
+        )
         if now - job.told_at >= PROGRESS_S:
             job.told_at = now
             self._show(job.progress)
@@ -149,14 +173,33 @@ def _wish(want: Content) -> tuple[str, str, Metadata, Draft | None]:
     return want.uri, want.digest, want.metadata, want.draft
 
 
+class Rate:
+    """Of what grows, over the last RATE_S seconds."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque()  # when, how much
+
+    def of(self, now: float, count: int) -> int:
+        """Per second; 0 where nothing can be said yet."""
+        seen = self._seen
+        if not seen or now - seen[-1][0] >= PROGRESS_S:
+            seen.append((now, count))
+        while len(seen) > 2 and now - seen[1][0] >= RATE_S:
+            seen.popleft()
+        begin, before = seen[0]
+        return int((count - before) / (now - begin)) if now - begin >= PROGRESS_S else 0
+
+
 class _Job:
     """One staging. `progress` is complete, and final once it is `done`."""
 
     task: asyncio.Task[None]
 
-    def __init__(self, want: Content, instance: str) -> None:
+    def __init__(self, want: Content, instance: str, limit: int) -> None:
         self.want = _wish(want)
         self.instance = instance
         self.cancelled = threading.Event()
-        self.progress = Staging(uri=want.uri, digest=want.digest)
+        self.progress = Staging(uri=want.uri, digest=want.digest, limit=limit)
+        self.read = 0  # bytes, from the source
+        self.rate = Rate()
         self.told_at = float("-inf")

@@ -76,7 +76,8 @@ MAX_NAME_LENGTH: Final = 52
 #: What agents say that they can do: see `AgentState.capabilities`.
 CAPABILITY_DRAFTS: Final = "Drafts"
 CAPABILITY_GIVE_UP: Final = "GiveUp"
-CAPABILITIES: Final = frozenset({CAPABILITY_DRAFTS, CAPABILITY_GIVE_UP})
+CAPABILITY_LIMITS: Final = "Limits"
+CAPABILITIES: Final = frozenset({CAPABILITY_DRAFTS, CAPABILITY_GIVE_UP, CAPABILITY_LIMITS})
 
 STABLE_KEY: Final = "stable.json"
 

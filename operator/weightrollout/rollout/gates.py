@@ -6,7 +6,7 @@ Each gate takes the same three things and needs no other gate to have passed bef
 from collections.abc import Callable
 from typing import Final
 
-from weightrollout.api.names import CAPABILITY_DRAFTS, CAPABILITY_GIVE_UP
+from weightrollout.api.names import CAPABILITY_DRAFTS, CAPABILITY_GIVE_UP, CAPABILITY_LIMITS
 from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.api.spec import Mode
 from weightrollout.rollout.backoff import gave_up, is_environment, swap_again_at
@@ -64,13 +64,13 @@ def engine_is_reachable(pod: Pod, want: Ref, situation: Situation) -> Refusal | 
 DO_WITHOUT: Final = {
     CAPABILITY_DRAFTS: "leave spec.weights.draft out",
     CAPABILITY_GIVE_UP: "set spec.swap.pauseMode to Keep or Abort",
+    CAPABILITY_LIMITS: "leave spec.staging.maxBytesPerSecond out",
 }
 
 
 def agent_is_new_enough(pod: Pod, want: Ref, situation: Situation) -> Refusal | None:
     """It would drop what it does not know, load the rest, and be swapped again for ever."""
-    mode = situation.fleet.spec.swap.pause_mode
-    missing = pod.agent.lacks(want, mode) if pod.agent is not None else ""
+    missing = pod.agent.lacks_for(want, situation.fleet.spec) if pod.agent is not None else ""
     if pod.agent is None or not missing:
         return None
     return Refusal(

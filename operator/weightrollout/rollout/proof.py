@@ -103,7 +103,7 @@ def _is_fit(pod: Pod, goal: Goal, fleet: Fleet) -> bool:
     """Unreachable and incompatible pods, and those whose agent cannot load all of it, never prove: they would say nothing about the weights."""
     if pod.agent is None or pod.state in (PodState.FAILED, PodState.INCOMPATIBLE):
         return False
-    lacks = pod.agent.lacks(goal.target.ref, fleet.spec.swap.pause_mode)
+    lacks = pod.agent.lacks_for(goal.target.ref, fleet.spec)
     if is_contradicted(pod.agent) or lacks:
         return False  # whatever it proves next would not be believed either
     return pod.agent.engine.reachable or pod.engaged or pod.state is PodState.POISONED

@@ -25,6 +25,8 @@ from weightrollout.weights.recall import Recall
 CHUNK_BYTES: Final = 1 << 20
 #: Chunks of a file in flight: one is read, one is hashed, one or two are written.
 _RING: Final = 4
+#: Goes to the medium at once, while the next so much is read.
+_FLUSH_BYTES: Final = 32 << 20
 #: How often the caller hears of progress and is asked whether to go on.
 _TICK_S: Final = 0.1
 
@@ -86,17 +88,23 @@ class Pass:
         with (
             ThreadPoolExecutor(self._threads, thread_name_prefix="scatter") as pool,
             ThreadPoolExecutor(lanes_wanted, thread_name_prefix="read") as lanes,
+            ThreadPoolExecutor(1, thread_name_prefix="flush") as flusher,
         ):
             try:
                 jobs = {file.name: lanes.submit(self._file, file, pool) for file in files}
                 pending = set(jobs.values())
+                flush, flushed = flusher.submit(self._flush), 0
                 while pending:
                     done, pending = wait(pending, _TICK_S, FIRST_EXCEPTION)
                     for job in done:
                         job.result()  # raises what the job raised
                     progress(self._read, self._kept)
+                    if flush.done() and self._read - flushed >= _FLUSH_BYTES:
+                        flush.result()  # an error is told once, so not to `seal` again
+                        flush, flushed = flusher.submit(self._flush), self._read
                     if cancelled():
                         raise WeightsError(Reason.STAGING_CANCELLED, "staging was cancelled")
+                flush.result()
             except BaseException:
                 self._checkpoint.source.close()  # nobody waits for what is not wanted any more
                 raise
@@ -142,6 +150,10 @@ class Pass:
             while in_flight:
                 settle()
         return Seen(hasher.hexdigest(), found[0] if found else None)
+
+    def _flush(self) -> None:
+        for image in self._images:
+            image.flush()
 
     def _scatter(self, chunk: Chunk, data: memoryview) -> NotFinite | None:
         for copy in chunk.copies:

@@ -279,7 +279,7 @@ def test_source_that_changed_meanwhile_is_read_anew(
     own: Path, tmp_path: Path, change: Callable[[Path], None]
 ) -> None:
     change(own)
-    store, index, read = _go_on(tmp_path / "staging", own)
+    _, index, read = _go_on(tmp_path / "staging", own)
     assert index.digest == digest.digest_of(own, threads=1)
     assert read >= sum(each.stat().st_size for each in own.glob("*.safetensors"))
 

@@ -20,7 +20,7 @@ from weightrollout.weights.sources.source import Stamp
 
 T = TypeVar("T")
 
-RANGES: Final = 8
+RANGES: Final = 6
 #: Small files are looked at more than once and fetched once.
 _SMALL_BYTES: Final = 4 << 20
 #: How often who waits looks whether to go on.
