@@ -35,7 +35,7 @@ def staging_world(staging: Staging) -> ToyWorld:
 def test_each_staging_is_asked_for_with_the_limit() -> None:
     world = world_of("b", 2, on="a", staging=AT_ONE_MIB)
     world.change_spec(weights=weights("b", good("b").digest))
-    asked = []
+    asked: list[tuple[str, int, bool]] = []
     while not asked and world.now < 60:
         asked = stagings(world)
         world.advance()

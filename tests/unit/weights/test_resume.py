@@ -5,7 +5,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -260,7 +260,7 @@ def _replaced(folder: Path) -> None:
 
 
 @pytest.fixture
-def own(folder: Path, tmp_path: Path) -> Iterator[Path]:
+def own(folder: Path, tmp_path: Path) -> Path:
     """A copy of the folder that may be harmed, and a staging of it that was cut, in `staging`."""
     mine = tmp_path / "mine"
     mine.mkdir()
