@@ -174,6 +174,10 @@ bench-swap: $(READY) vllm ## pauses of a real vLLM beside its own update and mem
 bench-transfer: $(READY) ## the copies of a pause beside memcpy and torch, into docs/benchmarks.md (a quiet machine)
 	@$(TORCH) && PYTHONPATH=operator:tests "$$torch" -m bench.transfer
 
+# One object of so many GB, and the memory along the way: WEIGHTROLLOUT_BENCH_GB=5 (twice as much disk).
+bench-sources: $(READY) ## staging from S3 and HTTPS beside curl, into docs/benchmarks.md (a quiet machine, 5 GB of disk, some minutes)
+	@PYTHONPATH=operator:tests $(PY) -m bench.sources
+
 # Another size: BENCH_SCALE_PODS=40 for a look in a minute, 1000 for the design's figure.
 bench-scale: $(READY) cluster ## an operator with 300 pods: writes, CPU, memory, passes, into docs/benchmarks.md (a quiet machine, 4 minutes)
 	@PYTHONPATH=operator:tests $(PY) -m bench.scale

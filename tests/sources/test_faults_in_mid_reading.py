@@ -23,6 +23,10 @@ from weightrollout.weights.staging import Store
 #: Two attempts, so that what is asked for again is; a request may take four times the deadline.
 TWICE = Patience(attempts=2, first_s=0.01, most_s=0.05, deadline_s=0.3)
 FILE = "model-00001-of-00002.safetensors"
+OTHER = "model-00002-of-00002.safetensors"
+MIB = 1 << 20
+#: One in each file.
+TENSORS = {"one.weight": ("BF16", (MIB,)), "other.weight": ("BF16", (MIB,))}
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class Place:
 def place(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Place]:
-    folder = checkpoints.write_checkpoint(tmp_path / "model", seed=1)
+    folder = checkpoints.write_checkpoint(tmp_path / "model", seed=1, tensors=TENSORS)
     authority = Authority()
     monkeypatch.setenv("SSL_CERT_FILE", str(trusted(authority, tmp_path)))
     tls = server_side(authority, tmp_path)
@@ -131,6 +135,27 @@ def test_reading_goes_on_after_a_fault_that_passes(
     place.files.spoil(FILE, spoil, times=1)
     found = stage_uri(place.folder, place.uri, store)
     assert found.digest == digest.digest_of(place.folder, threads=1)
+
+
+def test_what_came_before_a_failure_is_not_read_again(place: Place, tmp_path: Path) -> None:
+    store = Store(tmp_path / "staging", threads=1, patience=TWICE)  # one file after the other
+    expired = [True]
+
+    def denied(answer: Answer) -> Answer:
+        return Answer(403) if expired and len(answer.body) > 64 << 10 else answer
+
+    place.files.spoil(OTHER, denied)
+    assert refusal(place.folder, place.uri, store).reason is Reason.SOURCE_DENIED
+    expired.clear()
+    place.files.heard.clear()
+
+    after = Store(tmp_path / "staging", threads=1, patience=TWICE)  # as a new process has it
+    found = stage_uri(place.folder, place.uri, after)
+
+    assert found.digest == digest.digest_of(place.folder, threads=1)
+    ranges = [each.headers["range"].removeprefix("bytes=") for each in place.files.asked(FILE)]
+    asked = (each.partition("-") for each in ranges)
+    assert sum(int(end) - int(begin) for begin, _, end in asked) < MIB  # its header
 
 
 def test_range_of_a_file_of_another_size_is_not_taken(store: Store, place: Place) -> None:
