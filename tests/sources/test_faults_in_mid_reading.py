@@ -165,11 +165,11 @@ def test_range_of_a_file_of_another_size_is_not_taken(store: Store, place: Place
     assert refusal(place.folder, place.uri, store).reason is reason
 
 
+# Not of a hub: a commit's files cannot change, and other bytes are SourceCorrupt.
+@pytest.mark.parametrize("place", ["s3", "https"], indirect=True)
 def test_file_that_is_another_one_in_its_second_half_is_a_change(
     store: Store, place: Place
 ) -> None:
-    if place.uri.startswith("hf:"):
-        pytest.skip("a commit's files cannot change, and other bytes are SourceCorrupt")
     asked: list[int] = []
 
     def second(answer: Answer) -> Answer:

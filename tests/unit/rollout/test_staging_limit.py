@@ -1,5 +1,7 @@
 """spec.staging.maxBytesPerSecond reaches every staging, also one that runs, and no agent that would ignore it."""
 
+from dataclasses import replace
+
 import pytest
 
 from planning.liars import OfAnOlderRelease
@@ -54,6 +56,16 @@ def test_staging_that_runs_learns_of_another_limit_once(most: str | int | None) 
         world.advance()
     assert {pod.staging.limit for pod in world.pods if pod.staging is not None} == {wanted}
     assert stagings(world) == []
+
+
+def test_status_adds_up_how_fast_the_pods_read() -> None:
+    world = staging_world(AT_ONE_MIB)
+    for pod, rate in zip(world.pods, (1000, 24), strict=True):
+        assert pod.staging is not None
+        pod.staging = replace(pod.staging, bytes_per_second=rate)
+    staging = world.one_pass().status.staging
+    assert staging is not None
+    assert (staging.pods, staging.bytes_per_second) == (2, 1024)
 
 
 def test_staging_of_weights_that_nobody_wants_any_more_is_left_alone() -> None:
