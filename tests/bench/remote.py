@@ -85,11 +85,13 @@ class Bench:
             seconds = time.perf_counter() - began
         return Took(seconds, self._cpu_s() - cpu_s, most())
 
-    def curl(self, kind: str, then: str) -> Took:
-        """Each file by a process of its own, as many at once as there are cores."""
+    def run(self, kind: str, then: str) -> Took:
+        """A script, with {curl}, {uri} and {out} of one file. Each file by a process of its own, as many at once as there are cores."""
         root, place = self._empty(), self.places[kind]
         words = " ".join((*place.curl, "-sS", "--fail"))
-        script = then.format(curl=f"curl {words} {place.url}/$1", out=f"{root}/$1")
+        script = then.format(
+            curl=f"curl {words} {place.url}/$1", uri=f"{place.uri}$1", out=f"{root}/$1"
+        )
         began, cpu_s = time.perf_counter(), self._cpu_s()
         subprocess.run(
             ["xargs", "-n1", f"-P{os.cpu_count()}", "bash", "-o", "pipefail", "-ec", script, "-"],
