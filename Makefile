@@ -184,6 +184,9 @@ bench-transfer: $(READY) ## the copies of a pause beside memcpy and torch, into 
 
 bench-node-volume: $(READY) ## eight pods of a node that stage from S3, with and without a node volume, into docs/benchmarks.md (a quiet machine, 3 minutes)
 	@PYTHONPATH=operator:tests $(PY) -m bench.node_volume
+# One object of so many GB, and the memory along the way: WEIGHTROLLOUT_BENCH_GB=5 (twice as much disk).
+bench-sources: $(READY) ## staging from S3 and HTTPS beside curl, into docs/benchmarks.md (a quiet machine, 5 GB of disk, some minutes)
+	@PYTHONPATH=operator:tests $(PY) -m bench.sources
 
 # Another size: BENCH_SCALE_PODS=40 for a look in a minute, 1000 for the design's figure.
 bench-scale: $(READY) cluster ## an operator with 300 pods: writes, CPU, memory, passes, into docs/benchmarks.md (a quiet machine, 4 minutes)

@@ -26,7 +26,7 @@ class FaultyPod:
         return self.pod.checkpoints[name] if where == "source" else self.pod.staging / "images"
 
     def leftovers(self) -> list[str]:
-        return [path.name for path in (self.pod.staging / "images").glob(".tmp-*")]
+        return [path.name for path in (self.pod.staging / "images").glob(".*-*")]
 
     async def pauses(self) -> int:
         return int((await self.pod.engine.state())["calls"].get("PauseGeneration", 0))

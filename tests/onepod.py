@@ -160,11 +160,20 @@ class Pod:
         request = pb.HelloRequest(fence=self.fence(owner=owner), takeover=takeover)
         return await _told(self.stub.Hello(request, timeout=self.ends_s, wait_for_ready=True))
 
+    def stage_request(
+        self, name: str, *, keep: tuple[str, ...] = (), limit: int = 0
+    ) -> pb.StageRequest:
+        return pb.StageRequest(
+            fence=self.fence(),
+            weights=self.weights(name),
+            keep_last_good=True,
+            keep=keep,
+            max_bytes_per_second=limit,
+        )
+
     async def stage(self, name: str, *, keep: tuple[str, ...] = ()) -> pb.StageProgress:
         """The last progress; remembers the digest."""
-        request = pb.StageRequest(
-            fence=self.fence(), weights=self.weights(name), keep_last_good=True, keep=keep
-        )
+        request = self.stage_request(name, keep=keep)
         call = self.stub.Stage(request, timeout=self.ends_s, wait_for_ready=True)
         *_, last = await _all(call)
         if last.digest and not last.reason:

@@ -43,6 +43,8 @@ WILD: Final = st.sampled_from(
 ) | st.sampled_from(([], {}, [[1]], {"a": {"b": []}}, "y" * 3000, "\u202e\N{ROCKET}"))
 REGEXES: Final = ("^4$", "(?i)four", r"\b[0-9]+\s*$", r"a{2,3}|\pL")
 PERCENT_OR_COUNT: Final = st.integers(1, 10_000) | st.integers(1, 100).map(lambda n: f"{n}%")
+#: Both are numbers or text to a schema.
+RATES: Final = st.integers(65_536, 1 << 40) | st.integers(1, 1024).map(lambda n: f"{n}Mi")
 
 
 def specs() -> st.SearchStrategy[Json]:
@@ -118,7 +120,10 @@ def _text(node: Mapping[str, Any]) -> st.SearchStrategy[str]:
 
 def _object(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> st.SearchStrategy[Json]:
     required = set(node.get("required", ()))
-    fields = {name: _of(child, definitions) for name, child in node["properties"].items()}
+    fields = {
+        name: RATES if name == "maxBytesPerSecond" else _of(child, definitions)
+        for name, child in node["properties"].items()
+    }
     return st.fixed_dictionaries(
         {name: field for name, field in fields.items() if name in required},
         optional={name: field for name, field in fields.items() if name not in required},

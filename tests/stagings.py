@@ -47,6 +47,11 @@ def source_bytes(folder: Path, report: EngineReport, parameter: str) -> bytes:
     )
 
 
+def finished(store: Store) -> list[str]:
+    """Of these, without what a failure that may pass has left for the next staging."""
+    return [name for name in visible(store) if not name.startswith(".part-")]
+
+
 def visible(store: Store) -> list[str]:
     """Names of everything below the images folder, finished or not."""
     return sorted(path.name for path in (store.root / files.IMAGES).iterdir())

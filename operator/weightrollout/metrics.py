@@ -51,6 +51,13 @@ STAGED_BYTES: Final = Row(
     "Read and hashed so far by the pods that stage now.",
     ("namespace", "rollout"),
 )
+STAGING_RATE: Final = Row(
+    "staging_bytes_per_second",
+    Door.OPERATOR,
+    Kind.GAUGE,
+    "Read from the weights' source by the pods that stage now, over the last seconds.",
+    ("namespace", "rollout"),
+)
 SWAP_PAUSE: Final = Row(
     "swap_pause_seconds",
     Door.OPERATOR,
@@ -210,7 +217,7 @@ AGENT_STAGING_SECONDS: Final = Row(
 )
 
 TABLE: Final = (
-    PODS, STAGED_BYTES, SWAP_PAUSE, SWAPS, ACTIONS, PASSES, PASS_ERRORS, QUEUE_DEPTH, LOOP_LAG, LEADER,
+    PODS, STAGED_BYTES, STAGING_RATE, SWAP_PAUSE, SWAPS, ACTIONS, PASSES, PASS_ERRORS, QUEUE_DEPTH, LOOP_LAG, LEADER,
     API_REQUESTS, STATUS_WRITES, WATCH_STARTS, EVENTS_DROPPED,
     ENGINE_INFO, AGENT_INFO, AGENT_READY, AGENT_ALONE, AGENT_ALONE_STEPS, AGENT_TRAINER_GUARD, AGENT_PHASE_SECONDS, AGENT_PAUSE, AGENT_SWAPS, AGENT_STAGED_BYTES, AGENT_STAGING_SECONDS,
     AGENT_NODE_BYTES, AGENT_NODE_NOTICES,

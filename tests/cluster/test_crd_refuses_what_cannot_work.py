@@ -169,6 +169,14 @@ REFUSED: dict[str, tuple[Json, str, int]] = {
         0,
     ),
     "staging on nothing": ({"staging": {"maxConcurrent": 0}}, "spec.staging.maxConcurrent", 1),
+    **{
+        f"limit of {most!r}": (
+            {"staging": {"maxBytesPerSecond": most}},
+            "spec.staging.maxBytesPerSecond",
+            0,
+        )
+        for most in (0, 65535, "65535", "64k", "1025Gi", "1Ti", "1.5Mi", "100m", "-1Mi", "")
+    },
     "budget without a sign": (
         {"strategy": {"maxUnavailable": "25"}},
         "spec.strategy.maxUnavailable",
@@ -303,6 +311,10 @@ async def test_a_field_that_is_not_there_yet_is_refused(api: Api, namespace: str
     [
         pytest.param(GOOD, id="the smallest"),
         pytest.param({}, id="weights left to a trainer"),
+        *(
+            pytest.param({**GOOD, "staging": {"maxBytesPerSecond": most}}, id=f"limit of {most!r}")
+            for most in (65536, 1 << 40, "64Ki", "100Mi", "100M", "1024Gi")
+        ),
         pytest.param(
             {**GOOD, "strategy": {"maxUnavailable": "100%", "maxFailed": 0}}, id="edges of percent"
         ),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import unquote
 
+TRICKLE_S: Final = 0.05
 _HOP: Final = frozenset({"connection", "transfer-encoding", "keep-alive", "date", "server"})
 
 
@@ -30,6 +31,7 @@ class Answer:
     body: bytes = b""
     cut_after: int | None = None  # bytes of the body; then the connection ends
     silent: bool = False  # nothing comes, until the front ends
+    trickles: bool = False  # the body comes a byte at a time, never silent for long
 
 
 Answerer = Callable[[Request], Answer]
@@ -131,7 +133,12 @@ def _handler(of: Front) -> type[http.server.BaseHTTPRequestHandler]:
             for name, value in given.items():
                 self.send_header(name, value)
             self.end_headers()
-            if self.command != "HEAD":
+            if self.command != "HEAD" and answer.trickles:
+                for at in range(len(answer.body)):
+                    self.wfile.write(answer.body[at : at + 1])
+                    if of.ended.wait(TRICKLE_S):
+                        return
+            elif self.command != "HEAD":
                 self.wfile.write(answer.body[: answer.cut_after])
             self.wfile.flush()
             if answer.cut_after is not None:
@@ -164,6 +171,10 @@ def cut(after: int) -> Spoil:
 
 def silent(_: Answer) -> Answer:
     return Answer(200, silent=True)
+
+
+def trickling(answer: Answer) -> Answer:
+    return replace(answer, trickles=True)
 
 
 def shorter(by: int) -> Spoil:

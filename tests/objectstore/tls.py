@@ -1,13 +1,16 @@
 """Server-side TLS of a test's own authority."""
 
 import ssl
+from collections.abc import Sequence
 from pathlib import Path
 
 from localcluster.certificates import Authority
 
 
-def server_side(authority: Authority, folder: Path) -> ssl.SSLContext:
-    leaf = authority.issue("localhost", hosts=["localhost", "127.0.0.1"])
+def server_side(
+    authority: Authority, folder: Path, hosts: Sequence[str] = ("localhost", "127.0.0.1")
+) -> ssl.SSLContext:
+    leaf = authority.issue("localhost", hosts=hosts)
     certificate, key = folder / "server.crt", folder / "server.key"
     certificate.write_bytes(leaf.certificate)
     key.write_bytes(leaf.key)

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from reports import report_of
-from stagings import visible
+from stagings import finished
 from weightrollout.api.swap import FailureClass
 from weightrollout.handover.records import ImageIndex
 from weightrollout.weights import sources
@@ -32,9 +32,9 @@ def stage_uri(
 
 
 def refusal(folder: Path, uri: str, store: Store) -> WeightsError:
-    """Of the environment's class, and nothing of it stays."""
+    """Of the environment's class, and nothing of it can be seen."""
     with pytest.raises(WeightsError) as caught:
         stage_uri(folder, uri, store)
     assert caught.value.failure_class is FailureClass.ENVIRONMENT
-    assert visible(store) == []
+    assert finished(store) == []
     return caught.value

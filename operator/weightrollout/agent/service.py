@@ -100,6 +100,7 @@ class AgentService(grpc_stubs.AgentServicer):
                 raise Refused(RefusalReason.ENGINE_UNREACHABLE, "the engine does not answer")
             refuse_unfit(self._desk.board, sight)
             keep = self._keep(request)
+            self._desk.stager.hold_to(request.max_bytes_per_second)
             job = await self._desk.stager.stage(want, sight, keep)
         except Refused as refused:
             await refuse(context, refused)

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +31,8 @@ from weightrollout.weights.staging import StageCount, Store
 
 #: Progress that goes to the wire; the store counts about as often.
 PROGRESS_S: Final = 0.1
+#: Long enough that a range of a slow source falls into it, short enough that a stall is seen.
+RATE_S: Final = 5.0
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +71,21 @@ class Stager:
             store.signed(),
         )
 
+    def hold_to(self, limit: int) -> None:
+        """Bytes per second from the source, also of a staging that runs; 0: as fast as they come.
+
+        Without an operator it stays what it was.
+        """
+        self._store.pace.hold_to(limit if limit > 0 else None)
+        job = self._job
+        if job is not None and not job.progress.done and job.progress.limit != self._limit:
+            job.progress = replace(job.progress, limit=self._limit)
+            self._show(job.progress)
+
+    @property
+    def _limit(self) -> int:
+        return self._store.pace.limit or 0
+
     async def stage(self, want: Content, sight: EngineSight, keep: Collection[str]) -> "_Job":
         """Join the same staging, or replace another: the operator wants the newest."""
         job = self._job
@@ -76,9 +94,9 @@ class Stager:
                 return job
             job.cancelled.set()
             await asyncio.wait({job.task})
-        job = _Job(want, sight.instance)
+        job = _Job(want, sight.instance, self._limit)
         self._job = job
-        self._show(Staging(uri=want.uri, digest=want.digest))
+        self._show(job.progress)
         job.task = asyncio.create_task(self._run(job, want, sight, keep), name="stage")
         return job
 
@@ -135,17 +153,20 @@ class Stager:
     def _count(self, job: "_Job", count: StageCount) -> None:
         if job is not self._job or job.progress.done:
             return
-        read = max(0, count.bytes - job.progress.bytes)
-        shared = min(read, max(0, count.shared - job.shared))
-        self._metrics.counter(AGENT_STAGED_BYTES).inc(read - shared)
-        self._metrics.counter(AGENT_NODE_BYTES).inc(shared)
-        job.shared = count.shared
+        now = self._clock.monotonic()
+        read = count.bytes - count.kept - count.shared
+        self._metrics.counter(AGENT_STAGED_BYTES).inc(max(0, read - job.read))
+        self._metrics.counter(AGENT_NODE_BYTES).inc(max(0, count.shared - job.shared))
+        job.read, job.shared = read, count.shared
         if count.note and not job.progress.message:
             log.info("staging %s %s", job.progress.uri, count.note)
         job.progress = replace(
-            job.progress, bytes=count.bytes, total=count.total, message=count.note
+            job.progress,
+            bytes=count.bytes,
+            total=count.total,
+            bytes_per_second=job.rate.of(now, read + count.shared),
+            message=count.note,
         )
-        now = self._clock.monotonic()
         if now - job.told_at >= PROGRESS_S:
             job.told_at = now
             self._show(job.progress)
@@ -181,15 +202,34 @@ def _wish(want: Content) -> tuple[str, str, Metadata, Draft | None, Signature | 
     return want.uri, want.digest, want.metadata, want.draft, want.signature
 
 
+class Rate:
+    """Of what grows, over the last RATE_S seconds."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque()  # when, how much
+
+    def of(self, now: float, count: int) -> int:
+        """Per second; 0 where nothing can be said yet."""
+        seen = self._seen
+        if not seen or now - seen[-1][0] >= PROGRESS_S:
+            seen.append((now, count))
+        while len(seen) > 2 and now - seen[1][0] >= RATE_S:
+            seen.popleft()
+        begin, before = seen[0]
+        return int((count - before) / (now - begin)) if now - begin >= PROGRESS_S else 0
+
+
 class _Job:
     """One staging. `progress` is complete, and final once it is `done`."""
 
     task: asyncio.Task[None]
 
-    def __init__(self, want: Content, instance: str) -> None:
+    def __init__(self, want: Content, instance: str, limit: int) -> None:
         self.want = _wish(want)
         self.instance = instance
         self.cancelled = threading.Event()
-        self.progress = Staging(uri=want.uri, digest=want.digest)
-        self.shared = 0  # bytes from the node's volume
+        self.progress = Staging(uri=want.uri, digest=want.digest, limit=limit)
+        self.read = 0  # bytes, from the source
+        self.shared = 0  # from the node's volume
+        self.rate = Rate()
         self.told_at = float("-inf")

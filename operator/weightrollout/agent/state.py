@@ -31,6 +31,8 @@ class Staging:
     failure_class: FailureClass | None = None
     reason: str = ""
     message: str = ""
+    bytes_per_second: int = 0  # read from the source, over the last seconds
+    limit: int = 0  # bytes per second that it is held to; 0: none
 
 
 @dataclass(frozen=True, slots=True)

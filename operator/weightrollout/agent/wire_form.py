@@ -202,6 +202,8 @@ def staging(record: Staging) -> pb.StageProgress:
         failure_class=record.failure_class or "",
         reason=words(record.reason),
         message=words(record.message),
+        max_bytes_per_second=record.limit,
+        bytes_per_second=record.bytes_per_second,
     )
 
 

@@ -80,9 +80,16 @@ MAX_NAME_LENGTH: Final = 52
 CAPABILITY_DRAFTS: Final = "Drafts"
 CAPABILITY_GIVE_UP: Final = "GiveUp"
 CAPABILITY_DRIVER: Final = "Driver"
+CAPABILITY_LIMITS: Final = "Limits"
 CAPABILITY_SIGNATURES: Final = "Signatures"
 CAPABILITIES: Final = frozenset(
-    {CAPABILITY_DRAFTS, CAPABILITY_GIVE_UP, CAPABILITY_DRIVER, CAPABILITY_SIGNATURES}
+    {
+        CAPABILITY_DRAFTS,
+        CAPABILITY_GIVE_UP,
+        CAPABILITY_DRIVER,
+        CAPABILITY_LIMITS,
+        CAPABILITY_SIGNATURES,
+    }
 )
 
 #: Revision of weights that a trainer sent into an engine: they have a version, and no checkpoint.

@@ -1,4 +1,4 @@
-"""Integer-or-percent fields and their two roundings.
+"""Integer-or-percent fields and their two roundings, and amounts of bytes.
 
 A *limit* (maxUnavailable, maxFailed) rounds down, so that a percentage never promises less
 safety than it says. A *goal* rounds up. Source: Deployment and StatefulSet semantics.
@@ -8,6 +8,22 @@ import re
 from typing import Annotated, Final
 
 from pydantic import BeforeValidator, WithJsonSchema
+
+#: As Kubernetes writes amounts, without fractions, exponents and what is no byte's.
+BYTES: Final = re.compile(r"^([1-9][0-9]{0,14})(k|M|G|Ki|Mi|Gi)?$")
+#: A range of a source is 4 MiB and takes turns: below this it would come every few minutes.
+LEAST_RATE: Final = 64 << 10
+MOST_RATE: Final = 1 << 40
+
+_UNITS: Final = {
+    "": 1,
+    "k": 10**3,
+    "M": 10**6,
+    "G": 10**9,
+    "Ki": 1 << 10,
+    "Mi": 1 << 20,
+    "Gi": 1 << 30,
+}
 
 PERCENT: Final = re.compile(r"^(100|[0-9]{1,2})%$")
 
@@ -41,3 +57,28 @@ def goal(value: int | str, base: int) -> int:
     if isinstance(value, int):
         return min(value, base)
     return -(-base * int(value.rstrip("%")) // 100)
+
+
+def bytes_of(value: object) -> int:
+    """A whole number, or text with a unit. Raises ValueError."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError(f"must be a number of bytes such as 100Mi, got: {value!r}")
+    if isinstance(value, int):
+        return value
+    found = BYTES.fullmatch(value)
+    if found is None:
+        raise ValueError(f"must be a number of bytes such as 100Mi, got: {value!r}")
+    return int(found[1]) * _UNITS[found[2] or ""]
+
+
+def _check_rate(value: object) -> object:
+    if not LEAST_RATE <= bytes_of(value) <= MOST_RATE:
+        raise ValueError(f"must be from {LEAST_RATE} to {MOST_RATE} bytes, got: {value!r}")
+    return value
+
+
+ByteRate = Annotated[
+    int | str,
+    BeforeValidator(_check_rate),
+    WithJsonSchema({"x-kubernetes-int-or-string": True}),
+]

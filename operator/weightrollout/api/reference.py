@@ -48,7 +48,7 @@ def _rows(node: dict[str, Any], path: str) -> Iterator[str]:
         field = f"{path}.{name}"
         must = ", required" if name in node.get("required", ()) else ""
         meaning = _cell(child["description"] + _default(child))
-        yield f"| `{field}` | {_type(child)}{must} | {meaning} |"
+        yield f"| `{field}` | {_type(child, field)}{must} | {meaning} |"
         inner, suffix = (child["items"], "[]") if "items" in child else (child, "")
         if "properties" in inner:
             yield from _rows(inner, field + suffix)
@@ -63,11 +63,13 @@ def _default(node: dict[str, Any]) -> str:
     return f" Default: {shown}."
 
 
-def _type(node: dict[str, Any]) -> str:
+def _type(node: dict[str, Any], path: str) -> str:
     if "enum" in node:
         return " \\| ".join(f"`{word}`" for word in node["enum"])
     if node.get("x-kubernetes-int-or-string"):
-        return "number or percentage"
+        return (
+            "bytes, with or without a unit" if "bytes" in path.lower() else "number or percentage"
+        )
     match node["type"]:
         case "integer" if "minimum" in node:
             return f"{node['minimum']} to {node['maximum']}"

@@ -11,7 +11,7 @@ from typing import Final
 from weightrollout.api.analysis import ARGUMENT_PATTERN, ARGUMENTS, HTTP_PATTERN, ONE_SOURCE
 from weightrollout.api.names import BASELINE_VERSION, MAX_NAME_LENGTH
 from weightrollout.api.profiles import TRAINING
-from weightrollout.api.quantity import PERCENT
+from weightrollout.api.quantity import BYTES, LEAST_RATE, MOST_RATE, PERCENT
 from weightrollout.api.signature import (
     AUTHORITIES_PATTERN,
     COUNTED_PATTERN,
@@ -184,6 +184,16 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
             rule="type(self) == int ? self != 0 : !self.matches('^0+%$')",
             message="0 would stage on no pod: use 1 or more, or 1% or more; to start nothing set"
             " spec.mode to Suspended",
+        ),
+    ),
+    "spec.staging.maxBytesPerSecond": (
+        Rule(
+            rule=f"type(self) == int ? self >= {LEAST_RATE} && self <= {MOST_RATE}"
+            f" : self.matches({_quoted(BYTES.pattern)})"
+            f" && quantity(self).compareTo(quantity('{LEAST_RATE}')) >= 0"
+            f" && quantity(self).compareTo(quantity('{MOST_RATE}')) <= 0",
+            message="must be bytes per second from 64Ki to 1024Gi, such as 100Mi; leave it out to"
+            " read as fast as they come",
         ),
     ),
     "spec.strategy.maxUnavailable": (

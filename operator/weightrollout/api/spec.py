@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 from weightrollout.api.analysis import Analysis
 from weightrollout.api.model import ApiModel
 from weightrollout.api.pattern import compilable
-from weightrollout.api.quantity import IntOrPercent
+from weightrollout.api.quantity import ByteRate, IntOrPercent
 from weightrollout.api.signature import Signature
 
 DIGEST_PATTERN: Final = r"^sha256:[0-9a-f]{64}$"
@@ -166,6 +166,11 @@ class Staging(ApiModel):
     )
     keep_last_good: bool = Field(
         default=True, description="Keep the image of the loaded weights, for an instant undo."
+    )
+    max_bytes_per_second: ByteRate | None = Field(
+        default=None,
+        description="Read at most so many bytes per second from the source, each agent for itself: "
+        "100Mi, or a whole number. Absent: as fast as they come. A change holds for stagings that run.",
     )
 
 

@@ -52,6 +52,11 @@ class StagingStatus(ApiModel):
     bytes: int = Field(description="Read and hashed so far, over all staging pods.")
     total: int = Field(description="To be read by them.")
     pods: int = Field(description="Pods that stage now.")
+    bytes_per_second: int = Field(
+        default=0,
+        description="Read from the source by them, over the last seconds. What a killed agent had"
+        " read before counts in bytes and not here.",
+    )
 
 
 class StepStatus(ApiModel):

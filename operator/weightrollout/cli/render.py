@@ -184,9 +184,10 @@ def _trainer(trainer: TrainerView) -> Text:
 
 def _staging(staging: StagingView) -> Text:
     percent = 100 * staging.bytes // staging.total if staging.total else 0
+    rate = f"{GAP}{size(staging.bytes_per_second)}/s" if staging.bytes_per_second else ""
     return Text(
         f"STAGING {percent} %{GAP}{size(staging.bytes)} of {size(staging.total)}"
-        f"{GAP}on {pods(staging.pods)}"
+        f"{rate}{GAP}on {pods(staging.pods)}"
     )
 
 

@@ -69,6 +69,7 @@ class StagingView:
     bytes: int
     total: int
     pods: int
+    bytes_per_second: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +232,8 @@ def _pauses(said: Json | None) -> PausesView | None:
 def _staging(said: Json | None) -> StagingView | None:
     if not said:
         return None
-    return StagingView(said["bytes"], said["total"], said["pods"])
+    rate = said.get("bytesPerSecond", 0)  # an older operator says none
+    return StagingView(said["bytes"], said["total"], said["pods"], rate)
 
 
 def _analysis(said: Json) -> AnalysisView:

@@ -237,6 +237,8 @@ def _policy(spec: WeightRolloutSpec, pods: int) -> Iterator[tuple[str, str]]:
     if spec.mode is not Mode.RUN:
         yield "mode", str(spec.mode)
     yield "staging.maxConcurrent", f"{staging.max_concurrent}: {reading} of {pods} pods"
+    if staging.max_bytes_per_second is not None:
+        yield "staging.maxBytesPerSecond", f"{staging.max_bytes_per_second} for each agent"
     yield "strategy.maxUnavailable", f"{strategy.max_unavailable}: {most} of {pods} pods"
     yield "strategy.maxFailed", f"{strategy.max_failed}: {failed} of {pods} pods"
     yield "strategy.proveFirst", str(strategy.prove_first).lower()

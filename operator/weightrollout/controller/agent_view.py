@@ -133,6 +133,8 @@ def staging_view(said: pb.StageProgress, revision: str = "") -> StagingView:
         reason=word(said.reason),
         message=text(said.message),
         revision=revision,
+        bytes_per_second=max(0, said.bytes_per_second),
+        limit=max(0, said.max_bytes_per_second),
     )
 
 

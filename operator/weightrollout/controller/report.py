@@ -9,11 +9,11 @@ others in every pass, and every write reaches every watcher.
 from dataclasses import dataclass
 from typing import Final
 
-from weightrollout.api.status import PodCounts, WeightRolloutStatus
+from weightrollout.api.status import PodCounts, StagingStatus, WeightRolloutStatus
 from weightrollout.controller.leader import Guard
 from weightrollout.controller.world import World
 from weightrollout.kube.client import Json
-from weightrollout.metrics import PODS, STAGED_BYTES, STATUS_WRITES
+from weightrollout.metrics import PODS, STAGED_BYTES, STAGING_RATE, STATUS_WRITES
 
 COUNTERS_S: Final = 1.0
 
@@ -66,7 +66,8 @@ class Reporter:
         self._sent.pop(name, None)
         if name in self._measured:
             self._measured.remove(name)
-            self._world.metrics.gauge(STAGED_BYTES).remove(self._world.namespace, name)
+            for row in (STAGED_BYTES, STAGING_RATE):
+                self._world.metrics.gauge(row).remove(self._world.namespace, name)
             for key in PodCounts.model_fields:
                 self._world.metrics.gauge(PODS).remove(self._world.namespace, name, key)
 
@@ -79,8 +80,9 @@ class Reporter:
         pods = self._world.metrics.gauge(PODS)
         for key, value in status.pods.model_dump().items():
             pods.labels(self._world.namespace, name, key).set(value)
-        staged = status.staging.bytes if status.staging is not None else 0
-        self._world.metrics.gauge(STAGED_BYTES).labels(self._world.namespace, name).set(staged)
+        staged = status.staging or StagingStatus(bytes=0, total=0, pods=0)
+        for row, value in ((STAGED_BYTES, staged.bytes), (STAGING_RATE, staged.bytes_per_second)):
+            self._world.metrics.gauge(row).labels(self._world.namespace, name).set(value)
 
 
 def _urgent(status: Json) -> Json:

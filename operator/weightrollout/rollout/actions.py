@@ -17,6 +17,8 @@ class Stage:
     keep: frozenset[str]  # digests that must stay staged
     reason: str
     message: str
+    limit: int = 0  # bytes per second from the source; 0: as fast as they come
+    joins: bool = False  # it runs already; the agent only learns of another limit
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from weightrollout.rollout.situation import Situation
 from weightrollout.rollout.staging import (
     has_staging_trouble,
     is_staging,
+    pace_steps,
     staging_steps,
     staging_troubles,
 )
@@ -80,6 +81,7 @@ def decide(
             actions.append(step)
     if may_start:
         actions += staging_steps(situation)
+        actions += pace_steps(situation)
     actions += _measurements(situation)
     return Decision(
         tuple(actions), tuple(refusals), recording or _is_busy(situation, actions, refusals)
@@ -197,7 +199,7 @@ def _is_busy(situation: Situation, actions: list[Action], refusals: list[Refusal
 def _is_at_work(pod: Pod, now: float) -> bool:
     if pod.agent is None:
         return False  # a call of ours may still hang there, but nobody can say that it works
-    if pod.engaged or pod.work.keys() - {Doing.STAGE}:
+    if pod.engaged or pod.work.keys() - {Doing.STAGE, Doing.PACE}:
         return True
     times = (comes_back_by(pod), restart_again_at(pod) if pod.out else None)
     if any(time is not None and now < time for time in times):

@@ -14,7 +14,9 @@ from weightrollout.api.disruption import DisruptionBudget
 from weightrollout.api.names import (
     CAPABILITIES,
     CAPABILITY_DRAFTS,
+    CAPABILITY_DRIVER,
     CAPABILITY_GIVE_UP,
+    CAPABILITY_LIMITS,
     CAPABILITY_SIGNATURES,
     TRAINER_REVISION,
 )
@@ -121,6 +123,8 @@ class StagingView:
     reason: str = ""
     message: str = ""
     revision: str = ""  # it was asked for; "": the agent does not say
+    bytes_per_second: int = 0  # read from the source, over the last seconds
+    limit: int = 0  # bytes per second that it is held to; 0: none
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,13 +191,26 @@ class AgentView:
     def has_trainers_weights(self) -> bool:
         return self.serving is not None and self.serving.revision == TRAINER_REVISION
 
-    def lacks(self, ref: Ref, pause_mode: PauseMode = PauseMode.KEEP) -> str:
-        """The capability without which these weights cannot be loaded as they are asked for; "" for none."""
+    def lacks(
+        self, ref: Ref, pause_mode: PauseMode = PauseMode.KEEP, *, limited: bool = False
+    ) -> str:
+        """The capability without which these weights cannot be loaded as they are asked for; "" for none.
+
+        `limited`: they must be read at a limit, where they are not staged yet.
+        """
         needed = {CAPABILITY_DRAFTS} if ref.draft is not None else set[str]()
         drafts = ref.draft.signature if ref.draft is not None else None
         needed |= {CAPABILITY_SIGNATURES} if (ref.signature or drafts) is not None else set()
         needed |= {CAPABILITY_GIVE_UP} if pause_mode is PauseMode.GIVE_UP else set()
+        needed |= {CAPABILITY_LIMITS} if limited and not self.holds(ref) else set()
         return min(needed - self.capabilities, default="")
+
+    def lacks_for(self, ref: Ref, spec: WeightRolloutSpec) -> str:
+        """The same, as the spec asks for it."""
+        if spec.driver is Driver.TRAINER and CAPABILITY_DRIVER not in self.capabilities:
+            return CAPABILITY_DRIVER
+        limited = spec.staging.max_bytes_per_second is not None
+        return self.lacks(ref, spec.swap.pause_mode, limited=limited)
 
     def holds(self, ref: Ref) -> bool:
         """Everything that these weights need is staged; a draft that nobody named needs nothing."""
@@ -236,6 +253,7 @@ class Doing(StrEnum):
     """Actions of this operator that are under way."""
 
     STAGE = "Stage"
+    PACE = "Pace"
     RESERVE = "Reserve"
     TAKE_OUT = "TakeOut"
     SWAP = "Swap"

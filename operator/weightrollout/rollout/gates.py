@@ -10,6 +10,7 @@ from weightrollout.api.names import (
     CAPABILITY_DRAFTS,
     CAPABILITY_DRIVER,
     CAPABILITY_GIVE_UP,
+    CAPABILITY_LIMITS,
     CAPABILITY_SIGNATURES,
 )
 from weightrollout.api.reasons import HoldGate, HoldReason
@@ -77,15 +78,13 @@ DO_WITHOUT: Final = {
     CAPABILITY_DRAFTS: "leave spec.weights.draft out",
     CAPABILITY_SIGNATURES: "leave spec.weights.signature out",
     CAPABILITY_GIVE_UP: "set spec.swap.pauseMode to Keep or Abort",
+    CAPABILITY_LIMITS: "leave spec.staging.maxBytesPerSecond out",
 }
 
 
 def agent_is_new_enough(pod: Pod, want: Ref, situation: Situation) -> Refusal | None:
     """It would drop what it does not know, load the rest, and be swapped again for ever."""
-    mode = situation.fleet.spec.swap.pause_mode
-    missing = pod.agent.lacks(want, mode) if pod.agent is not None else ""
-    if situation.fleet.trainer_drives and pod.agent is not None:
-        missing = CAPABILITY_DRIVER if CAPABILITY_DRIVER not in pod.agent.capabilities else missing
+    missing = pod.agent.lacks_for(want, situation.fleet.spec) if pod.agent is not None else ""
     if pod.agent is None or not missing:
         return None
     return Refusal(

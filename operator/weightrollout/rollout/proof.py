@@ -105,7 +105,7 @@ def _is_fit(pod: Pod, goal: Goal, fleet: Fleet) -> bool:
         return False
     if fleet.trainer_drives and not _may_join(pod, pod.agent):
         return False
-    lacks = pod.agent.lacks(goal.target.ref, fleet.spec.swap.pause_mode)
+    lacks = pod.agent.lacks_for(goal.target.ref, fleet.spec)
     if is_contradicted(pod.agent) or lacks:
         return False  # whatever it proves next would not be believed either
     return pod.agent.engine.reachable or pod.engaged or pod.state is PodState.POISONED

@@ -209,9 +209,17 @@ class ToyWorld:
     def _act_on_pod(self, action: Action, pod: ToyPod) -> None:
         match action:
             case Stage():
+                if action.joins:
+                    work = Work(Doing.PACE, pod.uid, action.weights.revision)
+                    self._start(work, 0.0, lambda: _hold_to(pod, action.limit))
+                    return
                 work = Work(Doing.STAGE, pod.uid, action.weights.revision)
                 if Doing.STAGE not in self.refused:
-                    pod.staging = StagingView(action.weights.uri, "", 0, 100, done=False)
+                    pod.staging = StagingView(
+                        *(action.weights.uri, "", 0, 100),
+                        done=False,
+                        limit=action.limit,
+                    )
                 self._start(work, STAGE_S, lambda: self._stage(pod, action))
             case Reserve():
                 work = Work(Doing.RESERVE, pod.uid, action.weights.revision)
@@ -411,6 +419,11 @@ class ToyWorld:
 def _requests_run_on(action: SwapPod) -> tuple[FailureClass, str, str]:
     message = f"2 running and 1 waiting requests after {action.drain_s:g} s"
     return FailureClass.ENVIRONMENT, HoldReason.REQUESTS_RUNNING, message
+
+
+def _hold_to(pod: ToyPod, limit: int) -> None:
+    if pod.staging is not None:
+        pod.staging = replace(pod.staging, limit=limit)
 
 
 def _shut_gate(pod: ToyPod) -> None:

@@ -5,8 +5,10 @@ reads alone; what it finds is pinned in the revision, and only then do the other
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from weightrollout.api.quantity import limit
+from weightrollout.api.names import CAPABILITY_LIMITS
+from weightrollout.api.quantity import bytes_of, limit
 from weightrollout.api.reasons import HoldGate
 from weightrollout.api.spec import Mode
 from weightrollout.api.swap import FailureClass
@@ -31,6 +33,48 @@ def staging_steps(situation: Situation) -> Iterator[Stage]:
         if free > 0 and not _backs_off(pod, want, situation):
             free -= 1
             yield _stage(pod, want, situation)
+
+
+def pace_steps(situation: Situation) -> Iterator[Stage]:
+    """Stagings that run under another limit than spec.staging says now.
+
+    An agent that does not know of limits is not asked: `agent_is_new_enough` says so.
+    """
+    wanted = _limit(situation)
+    for pod in situation.pods:
+        view = pod.agent.staging if pod.agent is not None else None
+        if view is None or view.done or view.failure_class is not None or view.limit == wanted:
+            continue
+        want = _read_by(pod, view, situation)
+        if want is None or Doing.PACE in pod.work or not _knows_limits(pod):
+            continue
+        if call_failure(situation.fleet, Doing.PACE, pod.uid) is None:
+            told = f"{wanted} bytes per second" if wanted else "no limit"
+            yield replace(
+                _stage(pod, want, situation),
+                joins=True,
+                reason="LimitChanged",
+                message=f"{pod.name} reads on with {told} (spec.staging.maxBytesPerSecond)",
+            )
+
+
+def _read_by(pod: Pod, view: StagingView, situation: Situation) -> Ref | None:
+    """What the staging is of, if it is still wanted: another one would be replaced by the call."""
+    target = situation.goal.target.ref
+    scouts = situation.goal.on_target_content and target.digest is None
+    for want in (wanted_by(pod, situation), target if scouts else None):
+        if want is not None and view.uri == want.uri and view.digest in ("", want.digest):
+            return want
+    return None
+
+
+def _knows_limits(pod: Pod) -> bool:
+    return pod.agent is not None and CAPABILITY_LIMITS in pod.agent.capabilities
+
+
+def _limit(situation: Situation) -> int:
+    most = situation.fleet.spec.staging.max_bytes_per_second
+    return bytes_of(most) if most is not None else 0
 
 
 def is_staging(pod: Pod) -> bool:
@@ -66,7 +110,12 @@ def _to_stage(situation: Situation) -> Iterator[tuple[Pod, Ref]]:
         yield from _scout(situation, target)
     for pod in situation.pods:
         want = wanted_by(pod, situation)
-        if want is None or want.digest is None or pod.agent is None or not _is_able(pod, want):
+        if (
+            want is None
+            or want.digest is None
+            or pod.agent is None
+            or not _is_able(pod, want, situation)
+        ):
             continue
         if not pod.agent.holds(want) and not is_staging(pod):
             yield pod, want
@@ -74,7 +123,7 @@ def _to_stage(situation: Situation) -> Iterator[tuple[Pod, Ref]]:
 
 def _scout(situation: Situation, target: Ref) -> Iterator[tuple[Pod, Ref]]:
     """One at a time. One that failed is passed over while it backs off: it may be its node."""
-    able = [pod for pod in situation.pods if _is_able(pod, target)]
+    able = [pod for pod in situation.pods if _is_able(pod, target, situation)]
     if any(_is_scouting(pod, target) for pod in able):
         return
     for pod in able:
@@ -92,11 +141,12 @@ def _is_scouting(pod: Pod, target: Ref) -> bool:
     return view is not None and view.uri == target.uri
 
 
-def _is_able(pod: Pod, want: Ref) -> bool:
+def _is_able(pod: Pod, want: Ref, situation: Situation) -> bool:
     """The image is built for the engine's own report, so the engine must be there."""
     if pod.agent is None or not pod.agent.engine.reachable or pod.running is not None:
         return False
-    if pod.agent.lacks(want) or pod.agent.incompatible_reason:
+    lacks = pod.agent.lacks(want, limited=_limit(situation) > 0)
+    if lacks or pod.agent.incompatible_reason:
         return False
     return pod.state not in (PodState.POISONED, PodState.INCOMPATIBLE)
 
@@ -157,4 +207,5 @@ def _stage(pod: Pod, want: Ref, situation: Situation) -> Stage:
         keep=frozenset[str]().union(*(ref.digests for ref in held)),
         reason="Scout" if scout else "NotStaged",
         message=f"{pod.name} reads {what}",
+        limit=_limit(situation),
     )

@@ -126,6 +126,7 @@ def _staging(pods: tuple[Pod, ...]) -> StagingStatus | None:
         bytes=sum(view.bytes for view in running),
         total=sum(view.total for view in running),
         pods=len(staging),
+        bytes_per_second=sum(view.bytes_per_second for view in running),
     )
 
 

@@ -278,7 +278,7 @@ def _is_promised(pod: Pod, target: str) -> bool:
 def _is_fit(pod: Pod, goal: Goal, fleet: Fleet) -> bool:
     if pod.agent is None or not pod.agent.engine.reachable:
         return False
-    if pod.agent.lacks(goal.target.ref, fleet.spec.swap.pause_mode):
+    if pod.agent.lacks_for(goal.target.ref, fleet.spec):
         return False
     return pod.state in (PodState.OUTDATED, PodState.JOINING)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 from weightrollout.api.signature import Signature
 from weightrollout.api.spec import Metadata
@@ -20,23 +20,29 @@ from weightrollout.weights.checkpoint import (
     open_checkpoint,
     reading,
     same_bytes,
+    source_changed,
     stamps_of,
 )
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.golden import GoldenError, parse
 from weightrollout.weights.image import ImageWriter, staging_failures
+from weightrollout.weights.journal import Journal, key_of
 from weightrollout.weights.layout import Copy
 from weightrollout.weights.preflight import Coverage
 from weightrollout.weights.scatter import CHUNK_BYTES, Pass, Seen
 from weightrollout.weights.signatures import Signed
 from weightrollout.weights.sources.source import Source
 
+#: Changes with how chunks are cut and where they go, as far as `Build.key` does not see it.
+_LAYOUT: Final = 1
+
 
 @dataclass(frozen=True, slots=True)
 class StageCount:
-    bytes: int  # read and hashed so far
+    bytes: int  # hashed so far
     total: int
-    shared: int = 0  # of `bytes`, from the node's volume; the rest is the source's
+    shared: int = 0  # of `bytes`, from the node's volume
+    kept: int = 0  # of `bytes`: were there already, from a staging that was killed. The rest is the source's
     note: str = ""  # what is waited for, for people
 
 
@@ -118,13 +124,17 @@ class Build:
         threads: int,
         progress: Callable[[StageCount], None],
         cancelled: Callable[[], bool],
+        journal: Journal,
     ) -> tuple[ImageIndex, ...]:
-        """Write each part into its folder, for all ranks, but no index. Raises WeightsError."""
+        """Write each part into its folder, for all ranks, but no index. Raises WeightsError.
+
+        A folder may hold what a run with the same `key` has left, of which `journal` tells.
+        """
         small = self.small_bytes
 
-        def count(read: int) -> None:
+        def count(read: int, kept: int) -> None:
             shared = read if self.shared else 0
-            progress(StageCount(small + read, self.checkpoint.bytes, shared))
+            progress(StageCount(small + read, self.checkpoint.bytes, shared, kept))
 
         with ExitStack() as stack:
             images = [
@@ -134,9 +144,11 @@ class Build:
             for folder in folders:
                 with staging_failures(folder, 0):
                     beside.keep(folder, self.kept)
-            taken = self._taken()
-            seen = Pass(self.checkpoint, taken, images, threads=threads).run(count, cancelled)
-            found = self._judge(seen, want)
+            reading_once = Pass(
+                self.checkpoint, self._taken(), images, threads=threads, journal=journal
+            )
+            seen = reading_once.run(count, cancelled)
+            found = self._judge(seen, want, resumed=reading_once.kept > 0)
             return tuple(
                 ImageIndex(found, part.plans[0].plan_id(), image.seal())
                 for part, image in zip(self.parts, images, strict=True)
@@ -155,6 +167,18 @@ class Build:
         """The same with its tensors from the node's volume."""
         return replace(self, checkpoint=replace(self.checkpoint, source=shared), shared=True)
 
+    def key(self) -> str | None:
+        """Of all that decides what is read and where it goes; None: nobody can tell it again.
+
+        What comes from the node's volume is written anew: it is near, and another may exchange it.
+        """
+        if self.shared:
+            return None
+        places = [[(plan.rank, plan.image_bytes) for plan in part.plans] for part in self.parts]
+        layout = (_LAYOUT, CHUNK_BYTES, places, sorted(self._taken().items()))
+        source = self.checkpoint.source
+        return key_of(source.where, self.checkpoint.stamps, source.promised, layout)
+
     def _taken(self) -> dict[str, list[Copy]]:
         """File name -> what all parts take from it, in the order of its bytes."""
         found: dict[str, list[Copy]] = {}
@@ -166,13 +190,18 @@ class Build:
             taken.sort(key=lambda copy: copy.offset)
         return found
 
-    def proven(self, tensors: Mapping[str, str], want: str | None) -> str:
-        """The digest of what was read, if it is what is wanted; `tensors`: file name -> sha256 hex."""
+    def proven(self, tensors: Mapping[str, str], want: str | None, *, resumed: bool = False) -> str:
+        """The digest of what was read, if it is what is wanted; `tensors`: file name -> sha256 hex.
+
+        `resumed`: some of it was read by an earlier process.
+        """
         self.checkpoint.check_unchanged()
         sums = {**self.sums, **tensors}
         self.checkpoint.check_promises(sums)
         found = digest.digest_from_sums(sums)
         if want is not None and found != want:
+            if resumed:  # the source may have changed unseen: the weights are not blamed for it
+                raise source_changed(self.checkpoint.source.where)
             raise WeightsError(
                 Reason.DIGEST_MISMATCH,
                 f"{self.checkpoint.source.where} has digest {found}, {want} is wanted:"
@@ -182,9 +211,10 @@ class Build:
             self.signed.check(self.checkpoint.source.where, sums.keys(), sums)
         return found
 
-    def _judge(self, seen: Mapping[str, Seen], want: str | None) -> str:
+    def _judge(self, seen: Mapping[str, Seen], want: str | None, *, resumed: bool) -> str:
         """The digest, if the bytes may be used. Always the same refusal for the same bytes."""
-        found = self.proven({name: file.sha256 for name, file in seen.items()}, want)
+        tensors = {name: file.sha256 for name, file in seen.items()}
+        found = self.proven(tensors, want, resumed=resumed)
         for name in sorted(seen):
             if (bad := seen[name].not_finite) is not None:
                 raise WeightsError(

@@ -111,3 +111,13 @@ def same_bytes(source: Source, one: TensorEntry, other: TensorEntry, chunk_bytes
                 return False
             rest -= size
     return True
+
+
+def read_all(source: digest.Bytes, data: memoryview, where: str) -> None:
+    """Fill `data`; a file that ends before was longer when its header was read. Raises SourceChanged."""
+    done = 0
+    while done < len(data):
+        size = source.readinto(data[done:])
+        if not size:
+            raise source_changed(where)
+        done += size

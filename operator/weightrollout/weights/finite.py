@@ -10,6 +10,24 @@ from typing import Any, Final
 
 import numpy as np
 
+from weightrollout.weights.layout import Chunk
+from weightrollout.weights.manifest import ITEM_BYTES, TensorEntry
+
+
+@dataclass(frozen=True, slots=True)
+class NotFinite:
+    tensor: TensorEntry
+    offset: int  # of the element in the file
+
+    def index(self) -> tuple[int, ...]:
+        """Where it is in the tensor's shape."""
+        flat = (self.offset - self.tensor.offset) // ITEM_BYTES[self.tensor.dtype]
+        found = []
+        for size in reversed(self.tensor.shape):
+            flat, at = divmod(flat, size)
+            found.append(at)
+        return tuple(reversed(found))
+
 
 @dataclass(frozen=True, slots=True)
 class _Form:
@@ -44,3 +62,13 @@ def first_not_finite(dtype: str, data: memoryview) -> int | None:
         return None
     without_sign = bits & form.unsigned(form.sign - 1)
     return int(np.argmax(without_sign >= form.limit)) * bits.itemsize
+
+
+def first_in(chunk: Chunk, data: memoryview) -> NotFinite | None:
+    """`data`: the bytes of the chunk."""
+    for span in chunk.spans:
+        at = span.offset - chunk.offset
+        bad = first_not_finite(span.tensor.dtype, data[at : at + span.bytes])
+        if bad is not None:
+            return NotFinite(span.tensor, span.offset + bad)
+    return None

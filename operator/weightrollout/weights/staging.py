@@ -8,7 +8,6 @@ when it is collected: files are unlinked, never truncated or written again.
 import logging
 import os
 import re
-import secrets
 import shutil
 import threading
 from collections.abc import Callable, Collection, Sequence
@@ -33,9 +32,13 @@ from weightrollout.weights.digest import ALGORITHM
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.golden import Golden
 from weightrollout.weights.image import staging_failures
+from weightrollout.weights.journal import STEP_BYTES
+from weightrollout.weights.pace import Pace
 from weightrollout.weights.sharing import Sharing, Wish
 from weightrollout.weights.signatures import Signed
 from weightrollout.weights.sources.retry import PATIENCE, Patience
+from weightrollout.weights.sources.source import Source
+from weightrollout.weights.unfinished import Unfinished
 
 __all__ = ["StageCount", "Store"]
 
@@ -45,7 +48,6 @@ log = logging.getLogger(__name__)
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _PLAN_ID: Final = re.compile(r"[0-9a-f]{16}")
-_TEMPORARY: Final = ".tmp-"
 _SIGNATURE: Final = ".sig"
 #: More threads than this outrun any volume that we know; and the engine needs its cores.
 _MAX_THREADS: Final = 8
@@ -69,6 +71,7 @@ class _Caller:
                     bytes=done.bytes + count.bytes,
                     total=done.total + count.total,
                     shared=done.shared + count.shared,
+                    kept=done.kept + count.kept,
                 )
             )
 
@@ -86,27 +89,24 @@ class Store:
         patience: Patience = PATIENCE,
         trusted_root: Path | None = None,
         sharing: Sharing | None = None,
+        pace: Pace | None = None,
+        step_bytes: int = STEP_BYTES,
     ) -> None:
-        """Removes what an earlier process left unfinished, as far as the volume lets it.
+        """Removes what an earlier process left and nobody can go on with, as far as the volume lets it.
 
         `threads` None: one for each core. `trusted_root`: Sigstore's, for keyless signatures.
-        `sharing` None: sources are read for this pod alone.
+        `sharing` None: sources are read for this pod alone. `pace` None: as fast as bytes come.
+        `step_bytes`: what of a file is read twice at most where a process is killed.
         """
         self.root = root
         self._images = root / files.IMAGES
         self._patience = patience
         self._trusted_root = trusted_root
         self._sharing = sharing
+        self.pace = pace or Pace()  # of all stagings together
+        self._unfinished = Unfinished(self._images, step_bytes)
         self._threads = threads or min(len(os.sched_getaffinity(0)), _MAX_THREADS)
         self._publishing = threading.Lock()
-        # A volume that fails is told by the next staging; here nobody could be told.
-        try:
-            self._images.mkdir(parents=True, exist_ok=True)
-            leftovers = list(self._images.glob(f"{_TEMPORARY}*"))
-        except OSError:
-            return
-        for leftover in leftovers:
-            shutil.rmtree(leftover, ignore_errors=True)
 
     def stage(
         self,
@@ -127,8 +127,10 @@ class Store:
 
         Blocks. `progress` and `cancelled` are called in the caller's thread about ten times a
         second. Where an image of `digest` is there, and was found signed by whom `signature` names,
-        the source is not looked at. A second run finds the first one's image. Needs reports that `preflight.engine_refusal` lets through.
-        Raises WeightsError; then the target has not become visible and nothing is left behind.
+        the source is not looked at. A second run finds the first one's image. Needs reports that
+        `preflight.engine_refusal` lets through.
+        Raises WeightsError; then the target has not become visible. Nothing is left behind, but where
+        the failure may pass: then what was read is kept for the next staging of the same weights.
         """
         reports = sorted(reports, key=lambda report: report.rank)
         plans, draft_plans = [report.plan for report in reports], drafts.plans(reports)
@@ -148,7 +150,7 @@ class Store:
             if ready is not None and whole and self._is_signed(digest, signature):
                 _tell(ready.digest, self.check(ready, reports, policy))
                 return ready
-        with closing(sources.opened(uri, caller.cancelled, self._patience)) as source:
+        with closing(self._opened(uri, caller)) as source:
             trust = self._trust(signature)
             build = Build.of(source, reports, policy, draft=inside, trust=trust)
             return self._read_once(uri, build, digest, caller)[-1]
@@ -167,16 +169,23 @@ class Store:
         ready = digest is not None and self._ready(digest, plans) is not None
         if digest is not None and ready and self._is_signed(digest, signature):
             return StageCount(0, 0)
+        read = StageCount(0, 0)
+
+        def progress(count: StageCount) -> None:
+            nonlocal read
+            read = count
+            caller.progress(count)
+
         try:
-            with closing(sources.opened(uri, caller.cancelled, self._patience)) as source:
+            with closing(self._opened(uri, caller)) as source:
                 build = Build.of_draft(source, reports, self._trust(signature))
-                self._read_once(uri, build, digest, caller)
+                self._read_once(uri, build, digest, _Caller(progress, caller.cancelled))
         except WeightsError as error:
             # The target's digest may have been pinned by a scout, the draft's never is.
             other = error.reason is Reason.DIGEST_MISMATCH
             reason = Reason.DRAFT_DIGEST_MISMATCH if other else error.reason
             raise WeightsError(reason, f"spec.weights.draft: {error.message}") from error
-        return StageCount(build.checkpoint.bytes, build.checkpoint.bytes)
+        return replace(read, bytes=read.total, note="")
 
     def _read_once(
         self, uri: str, build: Build, want: str | None, caller: _Caller
@@ -191,27 +200,29 @@ class Store:
 
     def _build(self, build: Build, want: str | None, caller: _Caller) -> list[ImageIndex]:
         """Write, prove and publish the images of one checkpoint, in the order of its parts."""
-        temporaries: list[Path] = []
-        try:
-            for _ in build.parts:
-                temporaries.append(self._temporary())
+        with self._unfinished.home(build.key()) as (home, journal):
+            folders = [home / str(number) for number in range(len(build.parts))]
+            for folder in folders:
+                with staging_failures(folder, 0):
+                    folder.mkdir(exist_ok=True)
             indexes = build.run(
-                temporaries,
+                folders,
                 want=want,
                 threads=self._threads,
                 progress=caller.progress,
                 cancelled=caller.cancelled,
+                journal=journal,
             )
             _tell(indexes[-1].digest, build.waived)
             if build.signed is not None:
                 self._keep_signature(indexes[-1].digest, build.signed)
             return [
-                self._publish(temporary, index, part.plans)
-                for temporary, index, part in zip(temporaries, indexes, build.parts, strict=True)
+                self._publish(folder, index, part.plans)
+                for folder, index, part in zip(folders, indexes, build.parts, strict=True)
             ]
-        finally:
-            for temporary in temporaries:
-                shutil.rmtree(temporary, ignore_errors=True)  # absent once published
+
+    def _opened(self, uri: str, caller: _Caller) -> Source:
+        return sources.opened(uri, caller.cancelled, self._patience, self.pace)
 
     def staged(self, plan_id: str, reports: Sequence[EngineReport] = ()) -> frozenset[str]:
         """Digests with an image for this plan, whose config and tokenizer are those of `reports`."""
@@ -331,13 +342,6 @@ class Store:
         )
         return index if fits else None
 
-    def _temporary(self) -> Path:
-        folder = self._images / f"{_TEMPORARY}{secrets.token_hex(8)}"
-        with staging_failures(folder, 0):
-            self._images.mkdir(exist_ok=True)  # a full volume may have refused it at our start
-            folder.mkdir()
-        return folder
-
     def _publish(self, temporary: Path, index: ImageIndex, plans: Sequence[LoadPlan]) -> ImageIndex:
         region = self.region(index.digest, index.plan_id)
         with self._publishing, staging_failures(region, 0):
@@ -359,7 +363,7 @@ class Store:
 
     def _remove_locked(self, folder: Path) -> None:
         """Out of sight by one rename, then unlinked: a half-removed image is never seen."""
-        away = self._images / f"{_TEMPORARY}{secrets.token_hex(8)}"
+        away = self._unfinished.away()
         folder.rename(away)
         shutil.rmtree(away)
 

@@ -74,7 +74,7 @@ async def test_slow_disk_delays_the_staging_and_nothing_else(ground: FaultyPod) 
     assert not (await staging).reason
 
 
-async def test_what_a_killed_agent_left_half_written_is_removed_by_the_next(
+async def test_what_a_killed_agent_left_half_written_is_finished_by_the_next(
     ground: FaultyPod,
 ) -> None:
     pod, name = ground.pod, ground.new_weights()
@@ -88,9 +88,9 @@ async def test_what_a_killed_agent_left_half_written_is_removed_by_the_next(
     ground.disk.heal()
     await pod.agent.start()
     await pod.until(lambda state: state.ready)
-    assert ground.leftovers() == []
     await pod.hello()
     assert not (await pod.stage(name)).reason
+    assert ground.leftovers() == []
 
 
 async def test_agent_starts_and_is_ready_on_a_volume_that_takes_nothing(ground: FaultyPod) -> None:

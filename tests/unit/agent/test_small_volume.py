@@ -24,7 +24,7 @@ async def told(pod: OnePod, name: str, reason: str) -> str:
     """Staging beside what is staged fails for it, nothing is left, the engine serves on. Returns the message."""
     failed = await pod.stage(name, keep=tuple(pod.digests.values()))
     assert (failed.reason, failed.failure_class) == (reason, "Environment")
-    assert list((pod.staging / "images").glob(".tmp-*")) == []
+    assert list((pod.staging / "images").glob(".*-*")) == []
     assert await pod.readyz() == (200, "")
     return failed.message
 

@@ -155,6 +155,13 @@ def test_staging_shows_bytes_and_new_pods_are_seen_before_they_have_a_version() 
     )
 
 
+@pytest.mark.parametrize(("rate", "shown"), [(104_857_600, "   100.0 MiB/s"), (0, "")])
+def test_staging_shows_how_fast_it_reads(rate: int, shown: str) -> None:
+    staging = {"bytes": 1 << 30, "total": 1 << 31, "pods": 1, "bytesPerSecond": rate}
+    said = screen(rollout(phase="Progressing", staging=staging), ())
+    assert f"STAGING 50 %   1.0 GiB of 2.0 GiB{shown}   on 1 pod" in said
+
+
 def test_a_rollout_that_nobody_looks_at_says_so() -> None:
     assert screen(rollout(), ()) == golden(
         """

@@ -218,6 +218,17 @@ async def test_stream_that_is_cut_is_attached_again(ground: Ground, kind: str) -
         assert here.failures == ()
 
 
+async def test_limit_of_a_staging_that_runs_is_told_and_not_waited_for(ground: Ground) -> None:
+    async with scene(ground) as here:
+        running = pb.StageProgress(bytes=1, total=2, max_bytes_per_second=5)
+        here.double.stage_progress = [running]
+        here.start(replace(stage(here.uid), joins=True, limit=5))
+        here.double.say(pb.AgentState(staging=running))
+        await here.done()
+        assert [each.max_bytes_per_second for each in here.double.asked] == [5]
+        assert here.failures == ()
+
+
 async def test_stream_that_never_says_anything_is_given_up_as_the_environments_fault(
     ground: Ground,
 ) -> None:

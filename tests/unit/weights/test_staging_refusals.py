@@ -17,6 +17,7 @@ from weightrollout.api.swap import FailureClass
 from weightrollout.handover.records import EngineReport
 from weightrollout.weights.build import Build
 from weightrollout.weights.errors import Reason, WeightsError
+from weightrollout.weights.journal import Journal
 from weightrollout.weights.sources.file import Folder
 from weightrollout.weights.staging import Store
 
@@ -256,5 +257,12 @@ def test_file_that_is_cut_after_its_header_was_read_is_a_changed_source(
     images = tmp_path / "images"
     images.mkdir()
     with pytest.raises(WeightsError, match="changed while it was read") as caught:
-        build.run([images], want=None, threads=2, progress=lambda _: None, cancelled=lambda: False)
+        build.run(
+            [images],
+            want=None,
+            threads=2,
+            progress=lambda _: None,
+            cancelled=lambda: False,
+            journal=Journal(None),
+        )
     assert caught.value.reason is Reason.SOURCE_CHANGED

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from weightrollout.api.quantity import bytes_of
+
 Scope = Mapping[str, Any]
 Node = Callable[[Scope], Any]
 
@@ -285,6 +287,11 @@ def _function(name: str, arguments: list[Any]) -> Any:
             return str(value)
         case "size":
             return len(value)
+        case "quantity":  # of bytes: our rules know no other
+            try:
+                return bytes_of(value)
+            except ValueError as wrong:
+                raise Failed(f"{value!r} is no quantity") from wrong
     raise Unknown(f"the function {name}")
 
 
@@ -304,6 +311,8 @@ def _call(name: str, value: Any, arguments: list[Any]) -> Any:
             return text in value
         case "replace", [old, new]:
             return value.replace(old, new)
+        case "compareTo", [other]:
+            return (value > other) - (value < other)
         case "isSorted", []:
             return list(value) == sorted(value)
     raise Unknown(f"the method {name} with {len(arguments)} arguments")

@@ -179,7 +179,8 @@ def _failure(context: Context, work: Work, error: Exception) -> ActionFailure:
 def work_of(action: Action) -> Work:
     match action:
         case Stage():
-            return Work(Doing.STAGE, action.pod_uid, action.weights.revision)
+            doing = Doing.PACE if action.joins else Doing.STAGE
+            return Work(doing, action.pod_uid, action.weights.revision)
         case Reserve():
             return Work(Doing.RESERVE, action.pod_uid, action.weights.revision)
         case TakeOutPod():

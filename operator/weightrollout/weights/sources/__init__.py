@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from weightrollout.weights.errors import WeightsError
+from weightrollout.weights.pace import Pace
 from weightrollout.weights.sources import file, https, hub, objects
 from weightrollout.weights.sources.file import Folder
 from weightrollout.weights.sources.https import Https
@@ -17,14 +18,26 @@ from weightrollout.weights.sources.uri import scheme, shown, unsupported
 SCHEMES: Final = (file.SCHEME, *objects.SCHEMES, https.SCHEME, hub.SCHEME)
 
 
-def opened(uri: str, cancelled: Callable[[], bool], patience: Patience = PATIENCE) -> Source:
+def opened(
+    uri: str,
+    cancelled: Callable[[], bool],
+    patience: Patience = PATIENCE,
+    pace: Pace | None = None,
+) -> Source:
     """The source that a URI names. Looks at nothing yet; raises WeightsError where no such is known.
 
-    `cancelled`: asked while a source waits, from any thread.
+    `cancelled`: asked while a source waits, from any thread. `pace` None: as fast as bytes come.
     """
+    source = _of(uri, cancelled, patience)
+    if pace is not None:
+        source.pace = pace
+    return source
+
+
+def _of(uri: str, cancelled: Callable[[], bool], patience: Patience) -> Source:
     match scheme(uri):
         case file.SCHEME:
-            return Folder(file.folder(uri))
+            return Folder(file.folder(uri), cancelled)
         case kind if kind in objects.SCHEMES:
             return open_objects(uri, patience, cancelled)
         case https.SCHEME:

@@ -7,6 +7,7 @@ import http.client
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from weightrollout.weights.sources.retry import Again, Patience, retry_after_s
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _MAX_REDIRECTS: Final = 3
 _CUT: Final = (ConnectionResetError, BrokenPipeError, ssl.SSLEOFError)
+#: Longer bodies are read from the socket itself.
+_DIRECT_BYTES: Final = 64 << 10
 #: More than any list of files needs.
 MAX_LIST_BYTES: Final = 16 << 20
 
@@ -127,13 +130,14 @@ class Http:
         with self._using(url) as connection:
             try:
                 connection.request(method, path, headers={**headers, "Accept-Encoding": "identity"})
+                sock = connection.sock  # it lets go of one that the server closes
                 response = connection.getresponse()
                 found = {name.lower(): value for name, value in response.getheaders()}
                 length = response.length
                 if response.status >= 300 or (length is not None and length > most_bytes):
                     connection.close()  # its body is nobody's news
                     return Answer(response.status, found, bytearray(), url)
-                body = _body(response, most_bytes)
+                body = _body(response, most_bytes, sock, 4 * self._patience.deadline_s)
                 if length is None:
                     connection.close()  # there may be more of it
                 else:
@@ -173,13 +177,25 @@ class _Mine(threading.local):
         self.connections: dict[tuple[str, str], http.client.HTTPSConnection] = {}
 
 
-def _body(response: http.client.HTTPResponse, most_bytes: int) -> bytearray:
+def _body(
+    response: http.client.HTTPResponse, most_bytes: int, sock: socket.socket, within_s: float
+) -> bytearray:
+    """What `response` announces, else at most `most_bytes`. A server that trickles is given up, some time."""
+    until = time.monotonic() + within_s
     size = most_bytes if response.length is None else response.length
     body = bytearray(size)
     announced = response.length is not None
     view, done = memoryview(body), 0
-    while done < size and (read := response.readinto(view[done:])):
-        done += read
+    if announced and size > _DIRECT_BYTES:
+        # What its reader has taken already; then past it, whose four calls for each record of TLS cost as much as the decryption.
+        done = response.readinto(view[: len(response.fp.peek())])
+        while done < size and (read := sock.recv_into(view[done:])):
+            done += read
+            _in_time(until)
+    while done < size and (part := response.read1(size - done)):
+        view[done : done + len(part)] = part
+        done += len(part)
+        _in_time(until)
     if done < size and announced:
         raise http.client.IncompleteRead(b"", size - done)
     view.release()
@@ -187,12 +203,17 @@ def _body(response: http.client.HTTPResponse, most_bytes: int) -> bytearray:
     return body
 
 
+def _in_time(until: float) -> None:
+    if time.monotonic() > until:
+        raise TimeoutError
+
+
 def _failed(what: str, error: Exception) -> Exception:
     """A connection's end, by what it is; its words are left out."""
     if isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError):
         return WeightsError(Reason.SOURCE_UNTRUSTED, f"{what}: TLS fails: {error.reason}")
     if isinstance(error, TimeoutError):
-        text, reason = "the server is silent for too long", Reason.SOURCE_UNREADABLE
+        text, reason = "the server is silent or slow for too long", Reason.SOURCE_UNREADABLE
     elif isinstance(error, http.client.IncompleteRead):
         text, reason = "fewer bytes came than the server announced", Reason.SOURCE_UNREADABLE
     elif isinstance(error, _CUT) or not isinstance(error, OSError):

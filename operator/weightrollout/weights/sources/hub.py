@@ -78,7 +78,7 @@ class Hub(Remote):
                 if entry["type"] != "file":
                     continue
                 name = entry["path"].removeprefix(begin)
-                stamps[name] = Stamp(int(entry["size"]), "")  # a commit's files never change
+                stamps[name] = Stamp(int(entry["size"]), self._commit)  # its files never change
                 if large := entry.get("lfs"):
                     promised[name] = str(large["oid"])
             except (KeyError, TypeError, ValueError, AttributeError):
@@ -129,7 +129,7 @@ class Hub(Remote):
         hub = f"{self._hub}/{self._repository}/resolve/{self._commit}/{quote(path)}"
         headers = {"Range": f"bytes={begin}-{end - 1}"}
         # The hub counts requests; where it sent us is good for many ranges.
-        known = self._found.get(name)
+        known, pin = self._found.get(name), Stamp(pin.bytes, "")  # whatever ETag a host gives
         if known is not None:
             answer = self._http.ask("GET", known, what, headers=headers, most_bytes=end - begin)
             if answer.status not in _EXPIRED:

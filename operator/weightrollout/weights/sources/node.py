@@ -30,6 +30,7 @@ class Shared:
     def __init__(self, source: Source, entry: Entry, files: Mapping[str, FileEntry]) -> None:
         """`files`: those with tensors, as the source's headers describe them."""
         self.where = str(entry.path)
+        self.pace = source.pace
         self._source = source
         self._entry = entry
         self._files = files

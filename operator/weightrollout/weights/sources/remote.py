@@ -13,13 +13,14 @@ from typing import Final, NoReturn, TypeVar
 
 from weightrollout.weights import digest
 from weightrollout.weights.errors import Reason, WeightsError
+from weightrollout.weights.pace import Pace
 from weightrollout.weights.sources.ranged import Ranged
 from weightrollout.weights.sources.retry import Again, Patience
 from weightrollout.weights.sources.source import Stamp
 
 T = TypeVar("T")
 
-RANGES: Final = 8
+RANGES: Final = 6
 #: Small files are looked at more than once and fetched once.
 _SMALL_BYTES: Final = 4 << 20
 #: How often who waits looks whether to go on.
@@ -33,6 +34,7 @@ class Remote:
         """`cancelled`: asked from many threads."""
         self.where = where
         self.promised: Mapping[str, str] = {}
+        self.pace = Pace()
         self._patience = patience
         self._cancelled = cancelled
         self._pins: dict[str, Stamp] = {}
@@ -95,7 +97,13 @@ class Remote:
 
     def ahead(self, name: str, begin: int, end: int) -> Future[memoryview]:
         pin = self._pins[name]
-        return self._asked(lambda: self._range(name, pin, begin, end))
+
+        def attempt() -> memoryview:
+            # Each of them reads from the source, also one that is cut later on.
+            self.pace.take(end - begin, self._go_on)
+            return self._range(name, pin, begin, end)
+
+        return self._asked(attempt)
 
     def result(self, future: Future[T]) -> T:
         """Of `ahead`. Nobody waits for a silent server when nobody wants the bytes any more."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from weightrollout.weights.digest import Bytes
+from weightrollout.weights.pace import Pace
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,9 @@ class Stamp:
 
 
 class Source(Protocol):
+    #: What reading takes its bytes from. `sources.opened` sets it, before anything is read.
+    pace: Pace
+
     @property
     def where(self) -> str:
         """For people; holds no credential."""

@@ -580,7 +580,10 @@ class StageRequest(_message.Message):
     WEIGHTS_FIELD_NUMBER: _builtins.int
     KEEP_LAST_GOOD_FIELD_NUMBER: _builtins.int
     KEEP_FIELD_NUMBER: _builtins.int
+    MAX_BYTES_PER_SECOND_FIELD_NUMBER: _builtins.int
     keep_last_good: _builtins.bool
+    max_bytes_per_second: _builtins.int
+    """from the source; 0: as fast as they come. Also for a staging that runs"""
     @_builtins.property
     def fence(self) -> Global___Fence: ...
     @_builtins.property
@@ -598,10 +601,11 @@ class StageRequest(_message.Message):
         weights: Global___Weights | None = ...,
         keep_last_good: _builtins.bool = ...,
         keep: _abc.Iterable[_builtins.str] | None = ...,
+        max_bytes_per_second: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["fence", b"fence", "weights", b"weights"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["fence", b"fence", "keep", b"keep", "keep_last_good", b"keep_last_good", "weights", b"weights"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fence", b"fence", "keep", b"keep", "keep_last_good", b"keep_last_good", "max_bytes_per_second", b"max_bytes_per_second", "weights", b"weights"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -619,6 +623,8 @@ class StageProgress(_message.Message):
     FAILURE_CLASS_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
+    MAX_BYTES_PER_SECOND_FIELD_NUMBER: _builtins.int
+    BYTES_PER_SECOND_FIELD_NUMBER: _builtins.int
     digest: _builtins.str
     bytes: _builtins.int
     """read and hashed so far"""
@@ -629,6 +635,10 @@ class StageProgress(_message.Message):
     """Weights or Environment; empty unless it failed"""
     reason: _builtins.str
     message: _builtins.str
+    max_bytes_per_second: _builtins.int
+    """what it is held to; 0: nothing"""
+    bytes_per_second: _builtins.int
+    """read from the source, over the last seconds"""
     def __init__(
         self,
         *,
@@ -640,10 +650,12 @@ class StageProgress(_message.Message):
         failure_class: _builtins.str = ...,
         reason: _builtins.str = ...,
         message: _builtins.str = ...,
+        max_bytes_per_second: _builtins.int = ...,
+        bytes_per_second: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bytes", b"bytes", "digest", b"digest", "done", b"done", "failure_class", b"failure_class", "message", b"message", "reason", b"reason", "total", b"total", "uri", b"uri"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bytes", b"bytes", "bytes_per_second", b"bytes_per_second", "digest", b"digest", "done", b"done", "failure_class", b"failure_class", "max_bytes_per_second", b"max_bytes_per_second", "message", b"message", "reason", b"reason", "total", b"total", "uri", b"uri"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
