@@ -212,7 +212,7 @@ def _signed_by_one(spec: Json) -> Json:
     for each in (weights, weights["draft"]) if "draft" in weights else (weights,):
         method = each.get("signature", {})
         given = sorted(method.keys() - {"file"})
-        if method and (len(given) != 1 or "from" in each):
+        if "signature" in each and (len(given) != 1 or "from" in each):
             del each["signature"]
     return {**spec, "weights": weights} if weights else spec
 

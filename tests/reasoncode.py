@@ -31,7 +31,11 @@ NO_REASON: Final = frozenset(
         *("ResumeGeneration", "InitWeightTransferEngine", "StartWeightUpdate", "UpdateWeights"),
         *("StartDraftWeightUpdate", "FinishWeightUpdate", "UpdateWeightVersion", "RestartEngine"),
         *("WakeUp", "IsSleeping"),
-        *("InvalidArgument", "OutOfRange"),  # gRPC's codes, in the engine's own words
+        *(
+            "FailedPrecondition",
+            "InvalidArgument",
+            "OutOfRange",
+        ),  # gRPC's codes, in the engine's own words
         "NotFound",  # the engine's transfer has forgotten the transaction, and is asked anew
         # classes and settings
         *("AgentAsyncStub", "BearerToken", "PodWriter", "RolloutsOf", "StageCount"),

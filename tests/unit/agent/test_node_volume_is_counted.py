@@ -22,6 +22,7 @@ from weightrollout.metrics import (
 )
 from weightrollout.swap.records import Content
 from weightrollout.weights.build import StageCount
+from weightrollout.weights.pace import Pace
 from weightrollout.weights.staging import Store
 
 DIGEST = f"sha256:{'a' * 64}"
@@ -33,11 +34,15 @@ class _Store:
 
     def __init__(self) -> None:
         self.go_on = threading.Event()
+        self.pace = Pace()
 
     def collect(self, _: object) -> list[str]:
         return []
 
     def staged(self, *_: object) -> frozenset[str]:
+        return frozenset()
+
+    def signed(self) -> frozenset[str]:
         return frozenset()
 
     def stage(self, _: str, **asked: Any) -> SimpleNamespace:
