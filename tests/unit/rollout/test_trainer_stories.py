@@ -6,7 +6,7 @@ Each story also runs in seeded random orders, where only the invariants and its 
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -24,7 +24,7 @@ FOLDER: Final = Path(__file__).parent / "stories" / "trainer"
 Tell = Callable[[Choose], Story]
 
 
-def driven(choose: Choose, durable: str | None, count: int, **fields: object) -> ToyWorld:
+def driven(choose: Choose, durable: str | None, count: int, **fields: Any) -> ToyWorld:
     """Pods with base weights."""
     world = world_of(durable, count, choose=choose, driver=Driver.TRAINER, **fields)
     for pod in world.pods:
