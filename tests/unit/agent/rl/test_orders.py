@@ -79,4 +79,4 @@ def test_what_is_published_for_a_trainer_is_read_as_it_was_written(tmp_path: Pat
 
 
 def test_operator_and_agent_spell_a_trainers_hold_alike() -> None:
-    assert NotReadyReason.HELD_BY_TRAINER.value == HoldReason.HELD_BY_TRAINER.value
+    assert str(NotReadyReason.HELD_BY_TRAINER) == str(HoldReason.HELD_BY_TRAINER)
