@@ -23,6 +23,7 @@ from weightrollout.rollout.classify import Pod, PodState
 from weightrollout.rollout.disruption import passes_soon
 from weightrollout.rollout.fleet import AgentFault, Doing, Ref
 from weightrollout.rollout.gates import failed_for_good, mode_allows, refuse_start
+from weightrollout.rollout.labels import may_wait
 from weightrollout.rollout.refusal import Refusal
 from weightrollout.rollout.repair import (
     Step,
@@ -72,7 +73,7 @@ def next_step(pod: Pod, situation: Situation, budget: Budget, *, may_start: bool
     if pod.agent.reserved_txn is not None:
         return _reserved(pod, pod.agent.reserved_txn, situation, may_start=may_start)
     put_in = put_in_step(pod)
-    if put_in is not None:
+    if put_in is not None and not may_wait(pod, situation.fleet.spec.swap.take_out):
         return unless_failing(put_in, Doing.PUT_IN, pod, situation)
     if is_stranded_for_good(pod, situation):
         return replace_stranded(pod, situation) if may_start else None
@@ -221,6 +222,15 @@ def put_in_step(pod: Pod) -> PutIn | None:
         reason = "LabelDiffers"
     message = f"{pod.name} serves {pod.loaded.version}"
     return PutIn(pod.name, pod.uid, txn, attempt_of(txn), pod.loaded, reason, message)
+
+
+def late_labels(situation: Situation) -> list[tuple[Pod, PutIn]]:
+    """Pods that serve something else than their label says, and need no write for it."""
+    take_out = situation.fleet.spec.swap.take_out
+    if take_out is not TakeOut.NONE:
+        return []
+    late = ((pod, put_in_step(pod)) for pod in situation.pods if may_wait(pod, take_out))
+    return [(pod, said) for pod, said in late if said is not None]
 
 
 def _agent_fault(pod: Pod) -> Refusal | None:
