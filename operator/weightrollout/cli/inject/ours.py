@@ -1,10 +1,10 @@
-"""What injection brings into a pod: two containers, five volumes, a probe."""
+"""What injection brings into a pod: two containers, five volumes and those that were asked for, a probe."""
 
 from dataclasses import dataclass
 from typing import Final
 
 from weightrollout.api import callers, names
-from weightrollout.cli.inject import sizes
+from weightrollout.cli.inject import sizes, trainers
 from weightrollout.cli.inject.engine import Access
 from weightrollout.cli.inject.report import Json, Options, Staging
 
@@ -66,6 +66,7 @@ def volumes(rollout: str, options: Options) -> list[Json]:
         },
         {"name": names.VOLUME_PLUGIN, "emptyDir": {}},
         {"name": names.VOLUME_CLUSTER, "projected": {"sources": cluster_credentials()}},
+        *trainers.volumes(options),
     ]
 
 
@@ -123,12 +124,14 @@ def agent_container(place: Place) -> Json:
             f"--handover={names.MOUNT_HANDOVER}",
             f"--stable={names.MOUNT_STABLE}",
             *_callers(place.options),
+            *trainers.arguments(place.options, POD_IP),
             *place.options.agent_args,
         ],
         "env": _environment(place),
         "ports": [
             {"name": names.PORT_GRPC, "containerPort": names.DEFAULT_GRPC_PORT},
             {"name": names.PORT_HTTP, "containerPort": names.DEFAULT_HTTP_PORT},
+            *trainers.ports(place.options),
         ],
         "resources": agent_resources(place),
         "securityContext": _restricted(place),
@@ -137,6 +140,7 @@ def agent_container(place: Place) -> Json:
             {"name": names.VOLUME_HANDOVER, "mountPath": names.MOUNT_HANDOVER},
             {"name": names.VOLUME_STABLE, "mountPath": names.MOUNT_STABLE, "readOnly": True},
             {"name": names.VOLUME_CLUSTER, "mountPath": names.MOUNT_CLUSTER, "readOnly": True},
+            *trainers.mounts(place.options),
             *place.mounts,
         ],
     }
