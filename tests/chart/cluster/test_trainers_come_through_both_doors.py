@@ -24,6 +24,7 @@ from localcluster.cluster import free_ports
 from localcluster.virtual_node import VirtualNode
 from localcluster.waiting import eventually
 from toytrainer import TOKEN, Trainer
+from weightrollout.api.callers import AGENT_TLS_NAME
 
 Json = dict[str, Any]
 
@@ -63,7 +64,7 @@ async def doors(
     world = World(cluster, api, namespace, tmp_path)
     await world.install_crd()
     authority = Authority()
-    leaf = authority.issue("doors", hosts=["127.0.0.1"])
+    leaf = authority.issue("doors", hosts=["127.0.0.1", AGENT_TLS_NAME])
     await world.apply(secret(TOKEN_SECRET, {"token": TOKEN.encode()}))
     await world.apply(
         secret(CERTIFICATE_SECRET, {"tls.crt": leaf.certificate, "tls.key": leaf.key})

@@ -80,6 +80,7 @@ class Reason(StrEnum):
     API_KEY = "ApiKey"
     TRAINER_PORT_OPEN = "TrainerPortOpen"
     CERTIFICATE_OF_ITS_OWN = "CertificateOfItsOwn"
+    CERTIFICATE_UNSEEN = "CertificateUnseen"
     WILL_BE_REFUSED = "WillBeRefused"
     GROUP_RESTARTS = "GroupRestarts"
     TAKEN_BACK_IN_PART = "TakenBackInPart"

@@ -3,6 +3,7 @@
 from typing import Final
 
 from weightrollout.api import names
+from weightrollout.api.callers import AGENT_TLS_NAME
 from weightrollout.cli.inject.report import Json, Options, Reason, Refused, Report
 
 #: Flags of the agent that these options give it.
@@ -75,6 +76,12 @@ def report(said: Report, options: Options, backend: str) -> None:
     """`backend`: by which weights come to the engine, where it is not ours; "" where it is."""
     if options.tls_secret:
         said.changed.append(f"the agent shows the certificate of Secret {options.tls_secret}")
+        said.could_not_know(
+            Reason.CERTIFICATE_UNSEEN,
+            f"the certificate in Secret {options.tls_secret} was not seen: an operator that has no agents.tls"
+            f" reaches the agent only if it is for {AGENT_TLS_NAME}, too",
+            f"{AGENT_TLS_NAME} among its DNS names, or agents.tls of the chart with its authority",
+        )
     if options.trainer_token is None:
         return
     secret, key = options.trainer_token

@@ -5,6 +5,7 @@ import pytest
 from injecting import IMAGE, Json, deployment, engine, inject_one, named, pod_spec, taken_back
 from weightrollout.agent.rl.guard import Guard
 from weightrollout.api import names
+from weightrollout.api.callers import AGENT_TLS_NAME
 from weightrollout.cli.inject.report import Options, Reason, Refused, Report, TrainerGuard
 
 OPEN = Options(
@@ -51,6 +52,8 @@ def test_certificate_that_no_trainer_can_know_is_said_unless_one_is_given() -> N
     assert f"--tls-certificate={names.MOUNT_TLS}/tls.crt" in agent["args"]
     assert f"--tls-key={names.MOUNT_TLS}/tls.key" in agent["args"]
     assert Reason.CERTIFICATE_OF_ITS_OWN not in reasons(report)
+    (said,) = (each for each in report.unknown if each.reason is Reason.CERTIFICATE_UNSEEN)
+    assert AGENT_TLS_NAME in said.message
 
 
 def test_engine_of_another_backend_is_let_in_for_a_trainer_alone() -> None:
