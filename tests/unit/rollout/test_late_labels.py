@@ -1,6 +1,7 @@
 """Labels that nothing waits for: no write is needed to finish, few come at once, each pod's seldom, and in the end all are true."""
 
 import itertools
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ PODS = 40
 VERSIONS = "bcd"
 
 
-def training(**fields: object) -> ToyWorld:
+def training(**fields: Any) -> ToyWorld:
     fields |= {"strategy": Strategy(max_unavailable="100%"), "swap": TAKE_OUT_NONE}
     return world_of("b", PODS, on="a", staging=Staging(max_concurrent="100%"), **fields)
 
@@ -93,7 +94,7 @@ def test_next_leader_waits_as_long_for_labels_that_it_finds() -> None:
 
 @pytest.mark.parametrize("swap", [TAKE_OUT_NONE, None])
 def test_gate_that_is_shut_is_answered_at_once(swap: object) -> None:
-    fields = {} if swap is None else {"swap": swap}
+    fields: dict[str, Any] = {} if swap is None else {"swap": swap}
     world = world_of("b", 2, on="a", gated=True, **fields)
     world.pods[0].gate_open = False
     world.pods[0].put_in_txn = "x"
