@@ -136,6 +136,11 @@ class SimulatedAgent(wire.AgentServicer):
         return self._state.serving.version or "default"
 
     @property
+    def instance(self) -> str:
+        """Of its engine: another one after each restart."""
+        return self._state.engine.instance
+
+    @property
     def epoch(self) -> int:
         """Of the newest leader that it was told."""
         return self._state.fence.epoch

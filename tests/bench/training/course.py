@@ -136,10 +136,10 @@ class Course:
         self._looks.look(time.monotonic(), self._newest, self._epoch(), self._serving())
 
     def _serving(self) -> dict[str, str]:
-        """As the kubelet's word stands: Ready, whatever the engine holds."""
-        agents = self._pods.agents.items()
-        loaded = {name: agent.loaded for name, agent in agents if self._pods.ready(name)}
-        return {name: version for name, version in loaded.items() if version is not None}
+        """As the kubelet's word stands: Ready, whatever the engine holds. By the process of each engine."""
+        agents = self._pods.agents.values()
+        loaded = {each.instance: each.loaded for each in agents if self._pods.ready(each.name)}
+        return {engine: version for engine, version in loaded.items() if version is not None}
 
     def _epoch(self) -> int:
         return max(agent.epoch for agent in self._pods.agents.values())

@@ -38,7 +38,8 @@ class Looks:
         self._killed = (now, epoch)
 
     def look(self, now: float, newest: int, epoch: int, serving: Mapping[str, str]) -> None:
-        """`serving`: the version of each pod in service. `epoch`: the highest that an agent was told."""
+        """`serving`: the version of each pod in service, by the process of its engine: one that restarted may load what is
+        stable, and that is older. `epoch`: the highest that an agent was told."""
         lag = 0
         for pod, version in serving.items():
             step = step_of(self.run, version)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from bench.scale.rendering import BUSY, below, table
+from bench.scale.rendering import below, table
 from bench.swap.targets import Verdict
 from bench.training.looks import MOST_LAG
 
@@ -18,6 +18,12 @@ NEWEST_S: Final = 15.0
 RECOVERY_S: Final = 45.0
 #: No write to an object: asked for when an agent is met, and when half of a token's time is over.
 TOKENS: Final = "tokens"
+
+#: Lags that are counted together, each up to the next.
+BANDS: Final = (0, 1, 2, 3, 6, 11, 21)
+BUSY: Final = """The machine was busy with other work, and trainer, agents, API server and operator shared what was left of it: lags and times are not
+to be trusted.
+"""
 
 INTRO: Final = """{cores} cores of {cpu}, {memory_gib} GiB, Python {python}, {libc}; {date}, load {load} when it began. A real API server, the operator's own
 process with its own rights, a WeightRollout of profile Training, and the SDK as trainer: a version every {every_s:g} s for {seconds:g} s, without
@@ -32,7 +38,7 @@ refused ones as well. Raw figures: [training.json](benchmarks/training.json); re
 def rendered(figures: Json) -> str:
     machine = figures["machine"]
     facts = {**machine, **figures["settings"], "date": figures["date"], "load": figures["load"]}
-    busy = [BUSY.strip()] if figures["load"] > machine["cores"] / 2 else []
+    busy = [BUSY] if figures["load"] > machine["cores"] / 2 else []
     parts = [INTRO.format(**facts), *busy, *_targets(figures), *_writes(figures), *_seen(figures)]
     return "\n".join(parts)
 
@@ -54,7 +60,7 @@ def promises(figures: Json) -> list[Verdict]:
             there == {wanted},
         ),
         _none("pods in service with the weights of their start", figures["at_first_weights"]),
-        _none("pods that went back to an older version", figures["went_back"]),
+        _none("engines that went back to an older version", figures["went_back"]),
         below("API writes per second", WRITES_PER_S, total / figures["seconds"]),
     ]
 
@@ -134,14 +140,12 @@ def _writes(figures: Json) -> Iterator[str]:
 
 
 def _seen(figures: Json) -> Iterator[str]:
-    lags, outages = figures["lags"], figures["outage_lags"]
     yield "### What pods served\n"
-    steps = sorted({int(each) for each in (*lags, *outages)})
     yield from table(
-        ["versions behind", *(str(step) for step in steps)],
+        ["versions behind", *(_band(index) for index in range(len(BANDS)))],
         [
-            ["looks while an operator led", *(str(lags.get(str(step), 0)) for step in steps)],
-            ["looks from a kill to its end", *(str(outages.get(str(step), 0)) for step in steps)],
+            ["looks while an operator led", *_in_bands(figures["lags"])],
+            ["looks from a kill to its end", *_in_bands(figures["outage_lags"])],
         ],
     )
     cpu = 100 * figures["cpu_s"] / figures["seconds"]
@@ -149,3 +153,21 @@ def _seen(figures: Json) -> Iterator[str]:
         f"Of {figures['published'] + 1} versions {figures['served']} were seen in service; the others were passed over. The operator took"
         f" {cpu:.0f} % of a core. The latest publish was {figures['publish_late_s']:.2f} s behind its time.\n"
     )
+
+
+def _band(index: int) -> str:
+    least = BANDS[index]
+    if index + 1 == len(BANDS):
+        return f"{least} and more"
+    most = BANDS[index + 1] - 1
+    return str(least) if most == least else f"{least} to {most}"
+
+
+def _in_bands(looks: Mapping[str, int]) -> Iterator[str]:
+    for least, end in zip(BANDS, (*BANDS[1:], None), strict=True):
+        counted = (
+            count
+            for lag, count in looks.items()
+            if least <= int(lag) and (end is None or int(lag) < end)
+        )
+        yield str(sum(counted))
