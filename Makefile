@@ -192,5 +192,9 @@ bench-sources: $(READY) ## staging from S3 and HTTPS beside curl, into docs/benc
 bench-scale: $(READY) cluster ## an operator with 300 pods: writes, CPU, memory, passes, into docs/benchmarks.md (a quiet machine, 4 minutes)
 	@PYTHONPATH=operator:tests $(PY) -m bench.scale
 
+# Another size, and then nothing is written: BENCH_TRAINING_PODS, BENCH_TRAINING_SECONDS.
+bench-training: $(READY) cluster ## a trainer faster than its fleet: lags, writes, kills, into docs/benchmarks.md (11 minutes)
+	@PYTHONPATH=operator:tests $(PY) -m bench.training
+
 clean: ## remove what was built here (the cached control plane, helm and frontend stay)
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -166,4 +166,6 @@ options: Final = st.builds(
     gate=st.booleans(),
     agent_args=st.sampled_from([(), ("--alone-after-seconds=5",)]),
     acknowledge_exposed=st.booleans(),
+    trainer_token=st.sampled_from([None, ("trainers", "token")]),
+    tls_secret=st.sampled_from(["", "agents"]),
 )

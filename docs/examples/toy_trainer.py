@@ -1,4 +1,4 @@
-"""An RL loop in forty lines: sample from pods that are new enough, learn, publish, wait for half the fleet.
+"""An RL loop in forty lines: sample from pods that are new enough, learn, publish, wait for the fleet.
 
     python toy_trainer.py chat --run exp7 --base /models/chat/base --out /models/chat/exp7 --steps 3
 
@@ -39,7 +39,7 @@ async def train(arguments: argparse.Namespace) -> None:
         for step in range(1, arguments.steps + 1):
             weights = {name: each * np.float32(1.001) for name, each in weights.items()}
             await fleet.publish(step, tensors=weights, storage=storage)
-            state = await fleet.wait(step, pods="50%", timeout_s=120)
+            state = await fleet.wait(step, timeout_s=120)
             pods = await fleet.endpoints(step)
             answers = await asyncio.gather(*(sample(session, pod) for pod in pods))
             print(

@@ -188,7 +188,8 @@ def test_one_port_is_bound_probed_and_let_through(name: str) -> None:
     objects = rendered(SETS[name])
     found = container(objects)
 
-    (port,) = found["ports"]
+    port, *others = found["ports"]
+    assert [each["name"] for each in others] == (["discovery"] if name == "everything" else [])
     probes = [found[f"{each}Probe"]["httpGet"]["port"] for each in ("startup", "liveness")]
     assert {*probes, found["readinessProbe"]["httpGet"]["port"]} == {port["name"]}
     assert any(each.endswith(f":{port['containerPort']}") for each in found["args"])
@@ -204,6 +205,48 @@ def test_agents_are_reached_where_they_listen() -> None:
     from_operator = policies["weightrollout-engines"]["ingress"][1]
     assert ports(to_agents) == ports(from_operator) == [names.DEFAULT_GRPC_PORT]
     assert ports(policies["weightrollout-engines"]["ingress"][2]) == [names.DEFAULT_HTTP_PORT]
+
+
+def test_discovery_is_shut_unless_somebody_opens_it() -> None:
+    objects = rendered(MINIMAL)
+    assert not [each for each in container(objects)["args"] if "discovery" in each]
+    assert "weightrollout-discovery" not in {each["metadata"]["name"] for each in objects}
+
+
+def test_discovery_is_reached_by_its_service_with_the_token_and_certificate_that_are_mounted() -> (
+    None
+):
+    objects = rendered(EVERYTHING)
+    found, pod = container(objects), one(objects, "Deployment")["spec"]["template"]
+    paths = dict(each.partition("=")[::2] for each in found["args"])
+    mounted = {each["name"]: each["mountPath"] for each in found["volumeMounts"]}
+    volumes = {each["name"]: each["secret"] for each in pod["spec"]["volumes"]}
+    assert paths["--discovery-token-file"] == f"{mounted['discovery-token']}/token"
+    assert volumes["discovery-token"]["items"] == [{"key": "bearer", "path": "token"}]
+    for flag in ("--discovery-certificate", "--discovery-key"):
+        assert paths[flag].startswith(f"{mounted['discovery-tls']}/tls.")
+    (port,) = (each for each in found["ports"] if each["name"] == "discovery")
+    assert paths["--discovery-bind"].endswith(f":{port['containerPort']}")
+    services = {each["metadata"]["name"]: each["spec"] for each in of_kind(objects, "Service")}
+    service = services["weightrollout-discovery"]
+    assert service["selector"].items() <= pod["metadata"]["labels"].items()
+    assert [each["targetPort"] for each in service["ports"]] == ["discovery"]
+
+
+def test_trainers_reach_the_discovery_and_the_agents_and_nobody_else_does() -> None:
+    policies = {
+        each["metadata"]["name"]: each["spec"]["ingress"]
+        for each in of_kind(rendered(EVERYTHING), "NetworkPolicy")
+    }
+    trainers = [{"podSelector": {"matchLabels": {"app": "trainer"}}}]
+    reached = {
+        name: [ports(rule) for rule in rules if rule.get("from") == trainers]
+        for name, rules in policies.items()
+    }
+    assert reached["weightrollout-operator"] == [["discovery"]]
+    assert reached["weightrollout-engines"] == [[names.DEFAULT_TRAINER_PORT]]
+    open_to_all = [rule for rule in policies["weightrollout-engines"] if "from" not in rule]
+    assert not [rule for rule in open_to_all if names.DEFAULT_TRAINER_PORT in ports(rule)]
 
 
 def test_second_release_in_one_namespace_meets_the_first_ones_names() -> None:
@@ -322,5 +365,5 @@ def container(objects: list[dict[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def ports(rule: dict[str, Any]) -> list[int]:
+def ports(rule: dict[str, Any]) -> list[int | str]:
     return [each["port"] for each in rule["ports"]]

@@ -25,6 +25,7 @@ from weightrollout.controller.agent_view import agent_view
 from weightrollout.rollout.actions import (
     Action,
     Announce,
+    LabelPod,
     PublishStable,
     PutIn,
     RecordRevision,
@@ -224,6 +225,8 @@ class PlannedOperator(Process):
                 return Doing.PUBLISH_STABLE, partial(self._publish, action)
             case PutIn():
                 return Doing.PUT_IN, partial(self._put_in, action)
+            case LabelPod():
+                return Doing.LABEL, partial(self._put_in, action)
             case Stage():
                 return Doing.STAGE, partial(self._stage, action)
             case Reserve():
@@ -269,7 +272,7 @@ class PlannedOperator(Process):
         self._cluster.published = None if action.stable.is_baseline else action.stable
         self._cross("has published stable")
 
-    async def _put_in(self, action: PutIn) -> None:
+    async def _put_in(self, action: PutIn | LabelPod) -> None:
         self._cross(f"is about to put {action.pod} in")
         pod = self._pods[action.pod]
         pod.label, pod.put_in_txn = action.serving.version, action.txn

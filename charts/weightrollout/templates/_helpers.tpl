@@ -13,6 +13,26 @@ weightrollout-operator
 {{ (.Values.agents | default dict).identity | default "token" }}
 {{- end }}
 
+{{/* The discovery as a JSON object; {} where it is off. Values of a release before it have none. */}}
+{{- define "weightrollout.discovery" -}}
+{{- $found := .Values.discovery | default dict }}
+{{- if not $found.enabled -}}
+{}
+{{- else -}}
+{{- if not ($found.token | default dict).secretName }}
+{{- fail "discovery.enabled needs discovery.token.secretName: a Secret with the token that trainers bring" }}
+{{- end }}
+{{- if not ($found.tls | default dict).secretName }}
+{{- fail "discovery.enabled needs discovery.tls.secretName: without TLS the token would be shown to everybody on the way" }}
+{{- end }}
+{{- $port := $found.port | default 9613 }}
+{{- if eq (int $port) (int .Values.port) }}
+{{- fail "discovery.port and port: two ports of one pod cannot be the same" }}
+{{- end -}}
+{{- dict "port" (int $port) "token" $found.token.secretName "key" ($found.token.key | default "token") "tls" $found.tls.secretName "from" ($found.from | default list) | toJson }}
+{{- end }}
+{{- end }}
+
 {{/*
 Of objects that belong to no namespace. Releases in two namespaces stay apart; of those that work everywhere
 Helm refuses the second, whose objects have the same name.

@@ -42,6 +42,8 @@ AGENT_PROGRAM: Final = "weightrollout-agent"
 INSTALL_PLUGIN: Final = "install-plugin"
 PORT_GRPC: Final = "wr-grpc"
 PORT_HTTP: Final = "wr-http"
+#: Only where the RL routes are open.
+PORT_TRAINER: Final = "wr-trainer"
 DEFAULT_GRPC_PORT: Final = 9610
 DEFAULT_HTTP_PORT: Final = 9611
 DEFAULT_TRAINER_PORT: Final = 9612
@@ -53,6 +55,9 @@ VOLUME_PLUGIN: Final = "weightrollout-plugin"
 VOLUME_CLUSTER: Final = "weightrollout-cluster"
 #: That the pods of a node share, where one is offered: of the agent alone.
 VOLUME_NODE: Final = "weightrollout-node"
+#: Only where they are asked for: the trainers' token, and the agent's certificate.
+VOLUME_TRAINERS: Final = "weightrollout-trainers"
+VOLUME_TLS: Final = "weightrollout-tls"
 #: Where they are mounted, in the agent and in the engine.
 MOUNT_STAGING: Final = "/weightrollout/staging"
 MOUNT_HANDOVER: Final = "/weightrollout/handover"
@@ -60,6 +65,8 @@ MOUNT_STABLE: Final = "/weightrollout/stable"
 MOUNT_PLUGIN: Final = "/weightrollout/plugin"
 MOUNT_CLUSTER: Final = "/weightrollout/cluster"
 MOUNT_NODE: Final = "/weightrollout/node"
+MOUNT_TRAINERS: Final = "/weightrollout/trainers"
+MOUNT_TLS: Final = "/weightrollout/tls"
 CLUSTER_TOKEN: Final = "token"
 CLUSTER_CA: Final = "ca.crt"
 

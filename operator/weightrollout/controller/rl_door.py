@@ -72,7 +72,9 @@ class DiscoveryDoor:
         found = self._workers(namespace, request.match_info.get("name"))
         if found is None:
             message = "this replica of the operator does not lead: ask again"
-            return _error(503, "discovery_failed", message)
+            refused = _error(503, "discovery_failed", message)
+            refused.force_close()  # behind a Service the next connection may meet the leader
+            return refused
         return web.json_response(listing(namespace, found))
 
     def _why_not(self, said: str) -> str:

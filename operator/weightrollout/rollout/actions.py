@@ -74,6 +74,19 @@ class PutIn:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelPod:
+    """Label and annotation of a pod that serves without them: what people see, and nothing waits for it."""
+
+    pod: str
+    pod_uid: str
+    txn: str
+    attempt: int
+    serving: Ref
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Release:
     pod: str
     pod_uid: str
@@ -185,6 +198,7 @@ Action = (
     | TakeOutPod
     | SwapPod
     | PutIn
+    | LabelPod
     | Release
     | RestartEngine
     | EvictPod

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Final
 
 from weightrollout.api.reasons import HoldGate, HoldReason
+from weightrollout.api.spec import Supersede
 from weightrollout.api.status import (
     ActionOutcome,
     AnalysisOutcome,
@@ -50,6 +51,9 @@ TOLD_STEPS: Final = frozenset({HoldReason.STEP_PAUSED, HoldReason.STEP_TIMED})
 FORGOTTEN_S: Final = 3600.0
 #: Pods that get an event of their own, of one kind and for one spec; one more says that there are others.
 MOST_PODS: Final = 10
+#: Where versions queue, one may end every second: each of these is told so often at most.
+ROUTINE: Final = frozenset({"RolloutStarted", "Proven", "RolloutComplete"})
+ROUTINE_S: Final = 10.0
 #: Keys that are remembered: those of many specs, since one spec has about thirty at most.
 MOST_KEYS: Final = 512
 
@@ -67,10 +71,22 @@ def announcements(
     for key, event in candidates:
         if key not in told and event.pod_uid:
             key, event = _or_others(key, event, fleet, told)
-        if key not in told:
+        if key not in told and not _is_too_often(event, fleet, told):
             told[key] = fleet.now
             events.append(event)
     return tuple(events), dict(islice(told.items(), max(0, len(told) - MOST_KEYS), None))
+
+
+def _is_too_often(event: Announce, fleet: Fleet, told: dict[str, float]) -> bool:
+    """Notes in `told` that it was not."""
+    queue = fleet.spec.strategy.supersede is Supersede.AFTER_COMPLETE
+    if not queue or event.reason not in ROUTINE:
+        return False
+    key = f"Routine/{event.reason}"
+    if fleet.now < told.get(key, float("-inf")) + ROUTINE_S:
+        return True
+    told[key] = fleet.now
+    return False
 
 
 def _or_others(key: str, event: Announce, fleet: Fleet, told: Mapping[str, float]) -> Told:

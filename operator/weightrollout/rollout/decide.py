@@ -10,6 +10,7 @@ from weightrollout.api.spec import Mode
 from weightrollout.rollout.actions import (
     Action,
     AdoptRevision,
+    LabelPod,
     Measure,
     PruneRevision,
     PublishStable,
@@ -24,7 +25,8 @@ from weightrollout.rollout.budget import budget_of
 from weightrollout.rollout.classify import Pod
 from weightrollout.rollout.disruption import disruptions_of
 from weightrollout.rollout.fleet import Doing, Fleet, Revision, Verdict
-from weightrollout.rollout.podstep import comes_back_by, next_step
+from weightrollout.rollout.labels import label_steps
+from weightrollout.rollout.podstep import comes_back_by, late_labels, next_step
 from weightrollout.rollout.prune import prunable
 from weightrollout.rollout.refusal import Refusal
 from weightrollout.rollout.repair import evicted_from
@@ -83,6 +85,7 @@ def decide(
         actions += staging_steps(situation)
         actions += pace_steps(situation)
     actions += _measurements(situation)
+    actions += label_steps(situation, late_labels(situation))
     return Decision(
         tuple(actions), tuple(refusals), recording or _is_busy(situation, actions, refusals)
     )
@@ -190,7 +193,7 @@ def _is_busy(situation: Situation, actions: list[Action], refusals: list[Refusal
         return True
     troubled = {pod.uid for pod in situation.pods if has_staging_trouble(pod)}
     return any(
-        not isinstance(action, PublishStable | PruneRevision | AdoptRevision | Measure)
+        not isinstance(action, PublishStable | PruneRevision | AdoptRevision | Measure | LabelPod)
         and not (isinstance(action, Stage) and action.pod_uid in troubled)
         for action in actions
     )
@@ -199,7 +202,7 @@ def _is_busy(situation: Situation, actions: list[Action], refusals: list[Refusal
 def _is_at_work(pod: Pod, now: float) -> bool:
     if pod.agent is None:
         return False  # a call of ours may still hang there, but nobody can say that it works
-    if pod.engaged or pod.work.keys() - {Doing.STAGE, Doing.PACE}:
+    if pod.engaged or pod.work.keys() - {Doing.STAGE, Doing.PACE, Doing.LABEL}:
         return True
     times = (comes_back_by(pod), restart_again_at(pod) if pod.out else None)
     if any(time is not None and now < time for time in times):

@@ -258,6 +258,7 @@ class Doing(StrEnum):
     TAKE_OUT = "TakeOut"
     SWAP = "Swap"
     PUT_IN = "PutIn"
+    LABEL = "Label"
     RELEASE = "Release"
     RESTART_ENGINE = "RestartEngine"
     RECORD_REVISION = "RecordRevision"
@@ -337,7 +338,7 @@ class PodMemory:
     restart_lost: bool = False  # the call failed: the agent may not have heard it
     restarts: int = 0  # how often that instance was asked
     evicted: bool = False  # we asked for it
-    put_in_at: float | None = None  # asked for last
+    labelled_at: float = float("-inf")  # its version label was written, or seen first
     staging: StageMemory | None = None  # None: this leader asked for nothing yet
 
 
@@ -357,6 +358,7 @@ class Memory:
     step_idle: bool = False  # no pod served the target: its clock had not begun
     analysis: tuple[AnalysisStatus, ...] = ()  # as status.analysis, and ahead of it
     retried_at: float = float("-inf")  # a person asked for a rejected revision again
+    labels_paid_at: float = float("-inf")  # by then the labels so far are within their rate
 
 
 @dataclass(frozen=True)

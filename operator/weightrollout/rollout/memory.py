@@ -13,6 +13,7 @@ from weightrollout.api.swap import FailureClass, Outcome
 from weightrollout.rollout.actions import (
     Action,
     EvictPod,
+    LabelPod,
     PutIn,
     RecordRevision,
     RestartEngine,
@@ -62,10 +63,10 @@ def note_actions(
                     restart_lost=False,
                     restarts=_asked_before(pod) + 1,
                 )
-            case PutIn():
-                noted[action.pod_uid] = replace(noted[action.pod_uid], put_in_at=now)
             case EvictPod():
                 noted[action.pod_uid] = replace(noted[action.pod_uid], evicted=True)
+            case PutIn() | LabelPod():
+                noted[action.pod_uid] = replace(noted[action.pod_uid], labelled_at=now)
             case Stage():
                 old = noted[action.pod_uid].staging
                 same = old is not None and old.revision == action.weights.revision
@@ -119,7 +120,12 @@ def _remember(pod: PodView, fleet: Fleet, *, stage_in_flight: bool) -> PodMemory
     old = fleet.memory.pods.get(pod.uid)
     now = fleet.now
     new = old or PodMemory(
-        ready=pod.ready, ready_since=now, serving="", serving_since=now, served=put_in_for(pod)
+        ready=pod.ready,
+        ready_since=now,
+        serving="",
+        serving_since=now,
+        served=put_in_for(pod),
+        labelled_at=now if pod.version_label else float("-inf"),
     )
     if new.ready != pod.ready:
         new = replace(new, ready=pod.ready, ready_since=now)

@@ -14,11 +14,12 @@ from dataclasses import replace
 
 from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.api.spec import Mode
-from weightrollout.rollout.actions import Plan, RecordRevision
+from weightrollout.rollout.actions import LabelPod, Plan, RecordRevision
 from weightrollout.rollout.announce import announcements
 from weightrollout.rollout.classify import PodState, classify
 from weightrollout.rollout.decide import decide
 from weightrollout.rollout.fleet import Fleet, Memory, PodMemory
+from weightrollout.rollout.labels import with_paid
 from weightrollout.rollout.memory import RETRIED, note_actions, remember_pods
 from weightrollout.rollout.order import in_order
 from weightrollout.rollout.phase import stable_now
@@ -53,7 +54,7 @@ def plan(fleet: Fleet) -> Plan:
     retried = any(
         isinstance(each, RecordRevision) and each.reason == RETRIED for each in decision.actions
     )
-    memory = Memory(
+    new = Memory(
         pods=note_actions(remembered, decision.actions, fleet.now),
         progress_key=progress.key,
         progress_at=progress.at,
@@ -66,8 +67,11 @@ def plan(fleet: Fleet) -> Plan:
         step_idle=canary.idle,
         analysis=canary.analysis,
         retried_at=fleet.now if retried else fleet.memory.retried_at,
+        labels_paid_at=fleet.memory.labels_paid_at,
     )
-    alarm = wake_at(situation, progress, clock_runs=not stopped)
+    labels = sum(isinstance(each, LabelPod) for each in decision.actions)
+    memory = with_paid(new, fleet.now, labels)
+    alarm = wake_at(situation, memory, progress, clock_runs=not stopped)
     # What is out of service is not for a person to wait for: agents bring it back by themselves.
     quiet = fleet.spec.mode is Mode.SUSPENDED
     return Plan((*decision.actions, *events), status, alarm, memory, quiet)

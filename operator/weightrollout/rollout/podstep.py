@@ -32,6 +32,7 @@ from weightrollout.rollout.gates import (
     mode_allows,
     refuse_start,
 )
+from weightrollout.rollout.labels import may_wait
 from weightrollout.rollout.refusal import Refusal
 from weightrollout.rollout.repair import (
     Step,
@@ -68,8 +69,6 @@ ONE_AT_A_TIME: Final = frozenset(
 RESERVATION_TTL_S: Final = 30.0
 #: Probe period 1 s, three failures, and the watch: later than this somebody should look.
 READY_FOLLOWS_WITHIN_S: Final = 10.0
-#: Between two labels of a pod that a trainer updates.
-LABEL_EVERY_S: Final = 10.0
 
 
 def next_step(pod: Pod, situation: Situation, budget: Budget, *, may_start: bool) -> Step:
@@ -82,8 +81,8 @@ def next_step(pod: Pod, situation: Situation, budget: Budget, *, may_start: bool
         return repair_poisoned(pod, situation) if may_start else None
     if pod.agent.reserved_txn is not None:
         return _reserved(pod, pod.agent.reserved_txn, situation, may_start=may_start)
-    put_in = put_in_step(pod)
-    if put_in is not None and may_put_in(pod, situation):
+    put_in = put_in_for(pod, situation)
+    if put_in is not None and not may_wait(pod, situation.fleet.spec.swap.take_out):
         return unless_failing(put_in, Doing.PUT_IN, pod, situation)
     if is_stranded_for_good(pod, situation):
         return replace_stranded(pod, situation) if may_start else None
@@ -173,25 +172,6 @@ def comes_back_by(pod: Pod) -> float | None:
     return ended + READY_FOLLOWS_WITHIN_S
 
 
-def may_put_in(pod: Pod, situation: Situation) -> bool:
-    """Where a trainer drives: no base weights, whatever an older agent says; and of its versions, which may
-    come every second, a label now and then."""
-    if not situation.fleet.trainer_drives:
-        return True
-    if pod.loaded is None or pod.loaded.is_baseline:
-        return False
-    again = label_again_at(pod)
-    return again is None or situation.fleet.now >= again
-
-
-def label_again_at(pod: Pod) -> float | None:
-    """When another version of a trainer's may be shown; None: it was never."""
-    shown = pod.memory.put_in_at
-    its = pod.agent is not None and pod.agent.has_trainers_weights
-    shut = pod.view.gated and pod.view.gate_open is not True
-    return shown + LABEL_EVERY_S if its and shown is not None and not shut else None
-
-
 def _why_unwanted(pod: Pod, want: Ref | None, txn: str, situation: Situation) -> str:
     """Why a reservation is not used; "" when it is."""
     spec = situation.fleet.spec
@@ -231,6 +211,12 @@ def _swap(pod: Pod, want: Ref, txn: str, situation: Situation, why: str) -> Step
     return unless_failing(action, Doing.SWAP, pod, situation)
 
 
+def put_in_for(pod: Pod, situation: Situation) -> PutIn | None:
+    """`put_in_step`, and no base weights where a trainer drives, whatever an older agent says."""
+    base = pod.loaded is None or pod.loaded.is_baseline
+    return None if base and situation.fleet.trainer_drives else put_in_step(pod)
+
+
 def put_in_step(pod: Pod) -> PutIn | None:
     """What Kubernetes should show of a pod that may serve: label, annotation, gate."""
     if pod.agent is None or not pod.agent.ready or pod.loaded is None:
@@ -259,6 +245,13 @@ def put_in_step(pod: Pod) -> PutIn | None:
 def label_of(version: str) -> str:
     """As a label's value can be: a trainer may call its versions anything."""
     return version if re.fullmatch(VERSION_PATTERN, version) else TRAINER_REVISION
+
+
+def late_labels(situation: Situation) -> list[tuple[Pod, PutIn]]:
+    """Pods that serve something else than their label says, and need no write for it."""
+    take_out = situation.fleet.spec.swap.take_out
+    late = ((pod, put_in_for(pod, situation)) for pod in situation.pods if may_wait(pod, take_out))
+    return [(pod, said) for pod, said in late if said is not None]
 
 
 def _agent_fault(pod: Pod) -> Refusal | None:

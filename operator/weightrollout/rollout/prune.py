@@ -60,6 +60,8 @@ def _in_use(situation: Situation) -> tuple[set[str], set[str]]:
         if each is not None
     }
     names |= {_revision_of(txn) for pod in fleet.pods for txn in _txns(pod, fleet)}
+    # A silent pod's own marks may be late (labels.py); this leader saw what it served last.
+    names |= {each.served for each in fleet.memory.pods.values() if each.silent_since is not None}
     return names, {pod.version_label for pod in fleet.pods} - {""}
 
 

@@ -18,6 +18,7 @@ from weightrollout.rollout.actions import (
     AdoptRevision,
     Announce,
     EvictPod,
+    LabelPod,
     Measure,
     Plan,
     PruneRevision,
@@ -237,6 +238,8 @@ class ToyWorld:
                 self._start(work, drains_s + SWAP_S, lambda: self._swap(pod, action, fate))
             case PutIn():
                 self._start(Work(Doing.PUT_IN, pod.uid), 0.0, lambda: _put_in(pod, action))
+            case LabelPod():
+                self._start(Work(Doing.LABEL, pod.uid), 0.0, lambda: _label(pod, action))
             case Release():
                 self._start(Work(Doing.RELEASE, pod.uid), 0.0, lambda: _release(pod, action.txn))
             case RestartEngine():
@@ -431,9 +434,13 @@ def _shut_gate(pod: ToyPod) -> None:
 
 
 def _put_in(pod: ToyPod, action: PutIn) -> None:
-    pod.put_in_txn, pod.version_label = action.txn, action.serving.version
+    _label(pod, action)
     if pod.gated:
         pod.gate_open = True
+
+
+def _label(pod: ToyPod, action: PutIn | LabelPod) -> None:
+    pod.put_in_txn, pod.version_label = action.txn, action.serving.version
 
 
 def _release(pod: ToyPod, txn: str) -> None:

@@ -12,6 +12,7 @@ from weightrollout.rollout.actions import RecordRevision
 from weightrollout.rollout.backoff import gave_up
 from weightrollout.rollout.classify import Pod, PodState, never_ran, refused_at_reserve
 from weightrollout.rollout.fleet import Ref, Retry, Revision, Verdict
+from weightrollout.rollout.labels import may_wait
 from weightrollout.rollout.memory import RETRIED
 from weightrollout.rollout.podstep import put_in_step
 from weightrollout.rollout.proof import witnesses_of
@@ -86,11 +87,14 @@ def is_converged(situation: Situation) -> bool:
 
 def is_settled(situation: Situation) -> bool:
     """Converged, each pod that runs is put in, in service and soaked, and none ends because of us: others
-    do not become the whole fleet by that."""
+    do not become the whole fleet by that. A label that may wait is not waited for."""
     if evicted_from(situation.fleet):
         return False
+    take_out = situation.fleet.spec.swap.take_out
     return is_converged(situation) and all(
-        pod.in_service and pod.soak_until is None and put_in_step(pod) is None
+        pod.in_service
+        and pod.soak_until is None
+        and (may_wait(pod, take_out) or put_in_step(pod) is None)
         for pod in situation.pods
         if not never_ran(pod)
     )

@@ -10,10 +10,12 @@ from weightrollout.rollout.backoff import (
 )
 from weightrollout.rollout.classify import Pod
 from weightrollout.rollout.disruption import FOLLOWS_WITHIN_S
+from weightrollout.rollout.fleet import Memory
+from weightrollout.rollout.labels import label_again_at, room_at
 from weightrollout.rollout.podstep import (
     READY_FOLLOWS_WITHIN_S,
     comes_back_by,
-    label_again_at,
+    late_labels,
     settled_at,
 )
 from weightrollout.rollout.progress import Progress
@@ -21,11 +23,17 @@ from weightrollout.rollout.repair import comes_back_until
 from weightrollout.rollout.situation import Situation, wanted_by
 
 
-def wake_at(situation: Situation, progress: Progress, *, clock_runs: bool) -> float | None:
-    """None: only a new observation can change anything."""
+def wake_at(
+    situation: Situation, memory: Memory, progress: Progress, *, clock_runs: bool
+) -> float | None:
+    """None: only a new observation can change anything. `memory`: after this pass."""
     now = situation.fleet.now
     times = [time for pod in situation.pods for time in _times_of(pod, situation)]
     times += [call_again_at(failure) for failure in situation.fleet.failures]
+    times += [
+        max(label_again_at(memory.pods[pod.uid]), room_at(memory))
+        for pod, _ in late_labels(situation)
+    ]
     if situation.canary.verdict.wake_at is not None:
         times.append(situation.canary.verdict.wake_at)
     if clock_runs:
@@ -44,9 +52,6 @@ def _times_of(pod: Pod, situation: Situation) -> Iterator[float]:
         yield pod.memory.silent_since + situation.fleet.spec.pod_deadline_seconds
     if situation.fleet.disruption_budgets and pod.view.ready:
         yield pod.memory.ready_since + FOLLOWS_WITHIN_S
-    label_at = label_again_at(pod)
-    if label_at is not None:
-        yield label_at
     if pod.soak_until is not None:
         yield pod.soak_until
     want = wanted_by(pod, situation)

@@ -10,28 +10,36 @@ Versions are named `<run>.<step>`, so the same step is published once, and a new
 one that is waited for. Whoever is refused, and why, is in `errors`.
 """
 
+from weightrollout.sdk.bucket import Bucket
+from weightrollout.sdk.endpoints import Endpoint
 from weightrollout.sdk.errors import (
+    ClusterFailed,
     FleetNotFound,
     NotPublished,
+    NotStored,
     Rejected,
     SdkError,
     Superseded,
     TimedOut,
 )
-from weightrollout.sdk.fleet import Endpoint, Fleet, Published, connect
+from weightrollout.sdk.fleet import Fleet, Published, connect
 from weightrollout.sdk.state import FleetState
-from weightrollout.sdk.storage import Folder, Stored
+from weightrollout.sdk.storage import Folder, Storage, Stored
 
 __all__ = [
+    "Bucket",
+    "ClusterFailed",
     "Endpoint",
     "Fleet",
     "FleetNotFound",
     "FleetState",
     "Folder",
     "NotPublished",
+    "NotStored",
     "Published",
     "Rejected",
     "SdkError",
+    "Storage",
     "Stored",
     "Superseded",
     "TimedOut",

@@ -3,11 +3,17 @@
 SdkError
 |-- FleetNotFound   there is no such WeightRollout, or no operator's API
 |-- NotPublished    the spec was not changed: `reason` says why
+|-- NotStored       nor was it, because the tensors could not be written
 |-- Rejected        the fleet tried it, and went back or stopped
 |-- Superseded      another run, or a person, asked for something else meanwhile
-`-- TimedOut        nobody knows yet; `state` is what was seen last
+|-- TimedOut        nobody knows yet; `state` is what was seen last
+`-- ClusterFailed   the API server refused or did not answer: it may have been done, and every call may be repeated
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from weightrollout.kube.errors import KubeError, NotFound
 from weightrollout.sdk.state import FleetState
 
 
@@ -29,6 +35,10 @@ class NotPublished(SdkError):
     """Reasons: VersionReused, OlderStep, OwnedByAnother, Invalid, Forbidden."""
 
 
+class NotStored(SdkError):
+    """The reason is that of the store, such as SourceDenied or SourceBusy. Safe to repeat."""
+
+
 class Rejected(SdkError):
     """The reason is the operator's, such as DigestMismatch or AnalysisFailed."""
 
@@ -39,3 +49,18 @@ class Superseded(SdkError):
 
 class TimedOut(SdkError):
     pass
+
+
+class ClusterFailed(SdkError):
+    """Reasons: ApiServerForbidden, ApiServerUnavailable and the like."""
+
+
+@contextmanager
+def typed(seen: list[FleetState]) -> Iterator[None]:
+    """What the API server did to a call, as an SdkError; with the newest of `seen`, where there is one."""
+    try:
+        yield
+    except NotFound as missing:
+        raise FleetNotFound("FleetNotFound", str(missing), *seen[-1:]) from missing
+    except KubeError as failed:
+        raise ClusterFailed(failed.reason, str(failed), *seen[-1:]) from failed

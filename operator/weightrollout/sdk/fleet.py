@@ -5,7 +5,7 @@ import math
 import os
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,22 +18,23 @@ from weightrollout.api.names import (
 from weightrollout.api.status import ActionOutcome, Phase
 from weightrollout.kube.client import APPLY, Client, Json
 from weightrollout.kube.client import connect as connect_in_cluster
-from weightrollout.kube.errors import Conflict, Forbidden, Invalid, NotFound
+from weightrollout.kube.errors import Conflict, Forbidden, Invalid
 from weightrollout.kube.person import change, keeper_of
 from weightrollout.kube.reader import connect_as_user, follow, read_pods, read_rollout
 from weightrollout.kube.rollouts import rollouts_path
 from weightrollout.reading import read_status
 from weightrollout.rollout.verbs import VerbName, action_id, spell
+from weightrollout.sdk.endpoints import Endpoint, serving
 from weightrollout.sdk.errors import (
-    FleetNotFound,
     NotPublished,
     Rejected,
     SdkError,
     Superseded,
     TimedOut,
+    typed,
 )
 from weightrollout.sdk.state import FleetState, state_of
-from weightrollout.sdk.storage import Folder
+from weightrollout.sdk.storage import Storage
 from weightrollout.sdk.versions import at_least, step_of, version_of
 
 FIELD_MANAGER: Final = "weightrollout-sdk"
@@ -54,19 +55,6 @@ class Published:
     changed: bool  # False: the fleet was asked for just this already
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    pod: str
-    ip: str
-    port: int
-    version: str  # as the operator put it in
-
-    @property
-    def url(self) -> str:
-        host = f"[{self.ip}]" if ":" in self.ip else self.ip
-        return f"http://{host}:{self.port}"
-
-
 class Fleet:
     def __init__(self, client: Client, name: str, run: str) -> None:
         """Use `connect`. Raises ValueError for a run that is no name."""
@@ -76,7 +64,7 @@ class Fleet:
         self.run = run
 
     async def state(self) -> FleetState:
-        """Raises FleetNotFound, KubeError."""
+        """One look at the fleet. Raises FleetNotFound, ClusterFailed."""
         return state_of(await self._read())
 
     async def publish(
@@ -86,14 +74,14 @@ class Fleet:
         *,
         digest: str = "",
         tensors: Mapping[str, Any] | None = None,
-        storage: Folder | None = None,
+        storage: Storage | None = None,
         force: bool = False,
     ) -> Published:
         """Ask the fleet for this step: a folder that is there (`uri`), or tensors, which are stored first.
 
         Returns when the spec says so, not when the fleet serves it; a fleet that is slower than the trainer goes
         to the newest. The same step again changes nothing. Raises NotPublished (VersionReused, OlderStep,
-        OwnedByAnother, Invalid, Forbidden), FleetNotFound, KubeError; `force` takes spec.weights from whoever
+        OwnedByAnother, Invalid, Forbidden), NotStored, FleetNotFound, ClusterFailed; `force` takes spec.weights from whoever
         owns it, but never from a newer step of this run.
         """
         version = version_of(self.run, step)
@@ -102,13 +90,14 @@ class Fleet:
         if tensors is not None:
             if storage is None:
                 raise ValueError(
-                    "tensors need a storage that the agents can read, such as Folder(...)"
+                    "tensors need a storage that the agents can read: Folder(...) or Bucket(...)"
                 )
             self._refuse_older(await self._read(), step)  # before gigabytes are written
             stored = await storage.put(version, tensors)
             uri, digest = stored.uri, stored.digest
         weights = {"version": version, "uri": uri, **({"digest": digest} if digest else {})}
-        changed = await self._ask_for(step, weights, force=force)
+        with typed([]):
+            changed = await self._ask_for(step, weights, force=force)
         return Published(step, version, uri, digest, changed)
 
     async def _ask_for(self, step: int, weights: Json, *, force: bool) -> bool:
@@ -188,26 +177,26 @@ class Fleet:
     ) -> FleetState:
         """Until so many pods (or percent, rounded up) serve this step or a newer one of this run, proven.
 
-        `progress` is called at each change. Raises Rejected, Superseded, TimedOut, FleetNotFound, KubeError.
+        `progress` is called at each change. Raises Rejected, Superseded, TimedOut, FleetNotFound, ClusterFailed.
         """
         version_of(self.run, step)
-        seen: FleetState | None = None
+        seen: list[FleetState] = []
         try:
-            async with (
-                asyncio.timeout(timeout_s),
-                aclosing(follow(self._client, self.name)) as sights,
-            ):
-                async for sight in sights:
-                    seen = state_of(sight.rollout)
-                    if progress is not None:
-                        progress(seen)
-                    if self._is_there(seen, step, pods):
-                        return seen
-                    self._refuse_hopeless(seen, step)
-        except NotFound as missing:
-            raise FleetNotFound("FleetNotFound", str(missing), seen) from missing
+            with typed(seen):
+                async with (
+                    asyncio.timeout(timeout_s),
+                    aclosing(follow(self._client, self.name)) as sights,
+                ):
+                    async for sight in sights:
+                        seen[:] = [state_of(sight.rollout)]
+                        if progress is not None:
+                            progress(seen[0])
+                        if self._is_there(seen[0], step, pods):
+                            return seen[0]
+                        self._refuse_hopeless(seen[0], step)
         except TimeoutError as late:
-            raise TimedOut("TimedOut", _said(seen, timeout_s), seen) from late
+            last = seen[0] if seen else None
+            raise TimedOut("TimedOut", _said(last, timeout_s), last) from late
         raise AssertionError("a watch ends with an error or an answer")
 
     def _is_there(self, state: FleetState, step: int, pods: int | str) -> bool:
@@ -232,23 +221,14 @@ class Fleet:
             raise Rejected(state.reason or str(state.phase), state.hold or state.message, state)
 
     async def endpoints(self, min_step: int | None = None, *, port: int = 8000) -> list[Endpoint]:
-        """Ready pods that serve at least this step, as they were put in; sorted by name.
+        """Ready pods that serve at least this step, sorted by name. Raises FleetNotFound, ClusterFailed.
 
-        The version is the pod's label: written after verification, and late by seconds.
+        Known by their labels, which may be late by seconds, or by the status, where no pod has anything older.
         """
-        try:
+        with typed([]):
             pods = await read_pods(self._client, self.name)
-        except NotFound as missing:
-            raise FleetNotFound("FleetNotFound", str(missing)) from missing
-        found = (
-            Endpoint(pod.name, pod.ip, port, pod.version_label)
-            for pod in pods
-            if pod.ready and not pod.terminating and pod.ip
-        )
-        wanted = (
-            each for each in found if min_step is None or at_least(self.run, each.version, min_step)
-        )
-        return sorted(wanted, key=lambda each: each.pod)
+        state = await self.state()  # after the pods: they only go forward
+        return serving(pods, state, self.run, min_step, port)
 
     async def rollback(self, *, timeout_s: float = ANSWER_S) -> FleetState:
         """Back to the newest version that the whole fleet verified before; spec.weights stays as it is.
@@ -267,11 +247,9 @@ class Fleet:
             written = spell(VerbName.ABORT, desired.revision, secrets.token_hex(6))
             return {"metadata": {"annotations": {ANNOTATION_ACTION: written}}}
 
-        try:
+        with typed([]):
             await change(self._client, self.name, decide, manager=FIELD_MANAGER)
             return await self._answered(written, timeout_s)
-        except NotFound as missing:
-            raise FleetNotFound("FleetNotFound", str(missing)) from missing
 
     async def _answered(self, text: str, timeout_s: float) -> FleetState:
         seen: FleetState | None = None
@@ -294,10 +272,8 @@ class Fleet:
         raise AssertionError("a watch ends with an error or an answer")
 
     async def _read(self) -> Json:
-        try:
+        with typed([]):
             return await read_rollout(self._client, self.name)
-        except NotFound as missing:
-            raise FleetNotFound("FleetNotFound", str(missing)) from missing
 
 
 @asynccontextmanager
@@ -311,15 +287,17 @@ async def connect(
 ) -> AsyncIterator[Fleet]:
     """As kubectl finds its cluster; in a pod without a kubeconfig by the pod's own ServiceAccount.
 
-    Raises KubeError, and ValueError for a run that is no name.
+    Raises ClusterFailed, and ValueError for a run that is no name.
     """
     inside = ACCOUNT / "namespace"
-    if kubeconfig is None and "KUBECONFIG" not in os.environ and inside.is_file():
-        own = namespace or inside.read_text().strip()
-        async with connect_in_cluster(own, None) as client:
-            yield Fleet(client, name, run)
-        return
-    async with connect_as_user(kubeconfig, context, namespace) as client:
+    async with AsyncExitStack() as stack:
+        with typed([]):
+            if kubeconfig is None and "KUBECONFIG" not in os.environ and inside.is_file():
+                own = namespace or inside.read_text().strip()
+                client = await stack.enter_async_context(connect_in_cluster(own, None))
+            else:
+                opened = connect_as_user(kubeconfig, context, namespace)
+                client = await stack.enter_async_context(opened)
         yield Fleet(client, name, run)
 
 

@@ -24,6 +24,7 @@ class FleetState:
     stable: str  # newest that the whole fleet verified
     pods: int  # that count
     updated: int  # of them, proven to serve the target
+    versions: tuple[tuple[str, int], ...] = ()  # what is really loaded, and in how many pods
 
     @property
     def complete(self) -> bool:
@@ -48,6 +49,7 @@ def state_of(rollout: Json) -> FleetState:
         stable=status.stable.version if status.stable is not None else "",
         pods=status.pods.selected,
         updated=status.pods.updated,
+        versions=tuple((each.version, each.pods) for each in status.versions),
     )
 
 

@@ -1,4 +1,4 @@
-"""Tensors become a checkpoint folder that agents can read: safetensors, manifest, digest. Whole, or not there."""
+"""Tensors become a checkpoint that agents can read: safetensors, manifest, digest. Whole, or not there."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from weightrollout.sdk.errors import NotPublished
 from weightrollout.weights.digest import METADATA, digest_of, matching_files, sha256_of
@@ -27,6 +27,15 @@ class Stored:
     digest: str  # "sha256:<64 hex>"
 
 
+class Storage(Protocol):
+    """Where tensors go. `tensors`: name -> torch.Tensor or numpy.ndarray, all of one kind, as the checkpoint names them."""
+
+    async def put(self, version: str, tensors: Mapping[str, Any]) -> Stored:
+        """Raises NotPublished (VersionReused) where the version is there with other content, NotStored, OSError, and
+        ValueError for tensors of neither kind. Safe to repeat, and to be killed in."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Folder:
     """A volume that trainer and agents mount. `base`: the checkpoint whose config and tokenizer go with the tensors.
@@ -40,18 +49,14 @@ class Folder:
     shard_bytes: int = SHARD_BYTES
 
     async def put(self, version: str, tensors: Mapping[str, Any]) -> Stored:
-        """`tensors`: name -> torch.Tensor or numpy.ndarray, all of one kind, as the checkpoint names them.
-
-        Raises NotPublished (VersionReused) where the version is there with other content, OSError, and ValueError
-        for tensors of neither kind. Safe to repeat, and to be killed in.
-        """
+        """As `Storage` says it."""
         return await asyncio.to_thread(self._put, version, dict(tensors))
 
     def _put(self, version: str, tensors: dict[str, Any]) -> Stored:
         self.path.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{version}.", dir=self.path))
         try:
-            digest = self._write(made, tensors)
+            digest = write_checkpoint(made, self.base, tensors, self.shard_bytes)
             goal = self.path / version
             if goal.is_dir():
                 self._must_be(goal, version, digest)
@@ -64,36 +69,42 @@ class Folder:
         root = self.uri or self.path.absolute().as_uri()
         return Stored(f"{root.rstrip('/')}/{version}/", digest)
 
-    def _write(self, folder: Path, tensors: dict[str, Any]) -> str:
-        for name in matching_files(self.base, METADATA):
-            shutil.copyfile(self.base / name, folder / name)
-        save = _saver(tensors)
-        shards = list(_shards(tensors, self.shard_bytes))
-        where: dict[str, str] = {}
-        for number, names in enumerate(shards, 1):
-            file = "model.safetensors"
-            if len(shards) > 1:
-                file = f"model-{number:05}-of-{len(shards):05}.safetensors"
-            save({name: tensors[name] for name in names}, folder / file)
-            where.update(dict.fromkeys(names, file))
-        if len(shards) > 1:
-            _write_index(folder / INDEX, where, sum(_size(each) for each in tensors.values()))
-        files = matching_files(folder)
-        sums = "".join(f"{sha256_of(folder / name)}  {name}\n" for name in files)
-        (folder / SUMS).write_text(sums)
-        for name in (*files, SUMS):
-            _sync(folder / name)
-        _sync(folder)
-        return digest_of(folder, threads=THREADS)
-
     def _must_be(self, folder: Path, version: str, digest: str) -> None:
         found = digest_of(folder, threads=THREADS)
         if found != digest:
-            raise NotPublished(
-                "VersionReused",
-                f"{folder} is there with other content ({found[:15]}.., not {digest[:15]}..): a step is"
-                f" written once; publish a newer step, or another run than that of {version}",
-            )
+            raise reused(str(folder), version, found, digest)
+
+
+def write_checkpoint(folder: Path, base: Path, tensors: dict[str, Any], shard_bytes: int) -> str:
+    """Into an empty folder, synced; returns the digest."""
+    for name in matching_files(base, METADATA):
+        shutil.copyfile(base / name, folder / name)
+    save = _saver(tensors)
+    shards = list(_shards(tensors, shard_bytes))
+    where: dict[str, str] = {}
+    for number, names in enumerate(shards, 1):
+        file = "model.safetensors"
+        if len(shards) > 1:
+            file = f"model-{number:05}-of-{len(shards):05}.safetensors"
+        save({name: tensors[name] for name in names}, folder / file)
+        where.update(dict.fromkeys(names, file))
+    if len(shards) > 1:
+        _write_index(folder / INDEX, where, sum(_size(each) for each in tensors.values()))
+    files = matching_files(folder)
+    sums = "".join(f"{sha256_of(folder / name)}  {name}\n" for name in files)
+    (folder / SUMS).write_text(sums)
+    for name in (*files, SUMS):
+        _sync(folder / name)
+    _sync(folder)
+    return digest_of(folder, threads=THREADS)
+
+
+def reused(where: str, version: str, found: str, digest: str) -> NotPublished:
+    return NotPublished(
+        "VersionReused",
+        f"{where} is there with other content ({found[:15]}.., not {digest[:15]}..): a step is"
+        f" written once; publish a newer step, or another run than that of {version}",
+    )
 
 
 def _shards(tensors: dict[str, Any], limit: int) -> Iterator[list[str]]:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from weightrollout.sdk import fleet as aio
-from weightrollout.sdk.fleet import Endpoint, Progress, Published
+from weightrollout.sdk.endpoints import Endpoint
+from weightrollout.sdk.fleet import Progress, Published
 from weightrollout.sdk.state import FleetState
-from weightrollout.sdk.storage import Folder
+from weightrollout.sdk.storage import Storage
 
 T = TypeVar("T")
 
@@ -41,7 +42,7 @@ class Fleet:
         *,
         digest: str = "",
         tensors: Mapping[str, Any] | None = None,
-        storage: Folder | None = None,
+        storage: Storage | None = None,
         force: bool = False,
     ) -> Published:
         return self._end(

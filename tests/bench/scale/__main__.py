@@ -16,7 +16,7 @@ from typing import Any, Final
 from bench.page import FIGURES, PAGE, ROOT, with_section
 from bench.scale import passes
 from bench.scale.fleet import SERVING, TRAINING, fleet
-from bench.scale.rendering import TITLE, rendered
+from bench.scale.rendering import TITLE, rendered, rounded
 from bench.swap import machine
 from fleet.world import World
 from localcluster.api import Api
@@ -58,8 +58,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=build, prefix="bench-scale-") as folder:
         figures |= asyncio.run(measure(Path(folder), settings))
     FIGURES.mkdir(exist_ok=True)
-    RAW.write_text(json.dumps(_rounded(figures), indent=1, sort_keys=True) + "\n")
-    PAGE.write_text(with_section(PAGE.read_text(), TITLE, rendered(_rounded(figures))))
+    RAW.write_text(json.dumps(rounded(figures), indent=1, sort_keys=True) + "\n")
+    PAGE.write_text(with_section(PAGE.read_text(), TITLE, rendered(rounded(figures))))
     say(f"done: {PAGE.relative_to(ROOT)}")
     return 0
 
@@ -93,17 +93,6 @@ async def _large(cluster: LocalCluster, api: Api, folder: Path, settings: Settin
         ]
         first = one.first
     return {"first": first, "rest": rest, "serving": serving, "training": swaps}
-
-
-def _rounded(value: Any) -> Any:
-    match value:
-        case float():
-            return round(value, 3)
-        case dict():
-            return {key: _rounded(each) for key, each in value.items()}
-        case list():
-            return [_rounded(each) for each in value]
-    return value
 
 
 if __name__ == "__main__":

@@ -46,6 +46,10 @@ class SimulatedAgent(wire.AgentServicer):
         self.ready = True
         self.unready_since = 0.0  # time.monotonic()
         self.paused_at = 0.0  # time.monotonic() of its newest pause
+        self._restarts = 0
+        self._whole = (
+            True  # it holds what it is meant to: not after a restart, until it was swapped
+        )
         self._times = times
         self._on_ready = on_ready
         self._server: grpc.aio.Server | None = None
@@ -99,12 +103,12 @@ class SimulatedAgent(wire.AgentServicer):
         self._state.reservation.CopyFrom(
             pb.Reservation(txn=request.txn, take_out=request.take_out, ttl_seconds=30)
         )
-        self._say(ready=request.take_out == pb.TAKE_OUT_NONE)
+        self._say(ready=self._whole and request.take_out == pb.TAKE_OUT_NONE)
         return pb.ReserveResponse()
 
     async def Release(self, request: pb.ReleaseRequest, context: Any) -> pb.ReleaseResponse:  # noqa: N802 - gRPC's name
         self._state.ClearField("reservation")
-        self._say(ready=True)
+        self._say(ready=self._whole)
         return pb.ReleaseResponse()
 
     async def Swap(self, request: pb.SwapRequest, context: Any) -> AsyncIterator[pb.SwapProgress]:  # noqa: N802 - gRPC's name
@@ -123,6 +127,40 @@ class SimulatedAgent(wire.AgentServicer):
     ) -> pb.RestartEngineResponse:
         await context.abort(grpc.StatusCode.UNIMPLEMENTED, "there is no engine")
         raise AssertionError("abort raises")
+
+    @property
+    def loaded(self) -> str | None:
+        """The version that its engine would report now; None: it answers nobody."""
+        if not self._state.engine.reachable:
+            return None
+        return self._state.serving.version or "default"
+
+    @property
+    def instance(self) -> str:
+        """Of its engine: another one after each restart."""
+        return self._state.engine.instance
+
+    @property
+    def epoch(self) -> int:
+        """Of the newest leader that it was told."""
+        return self._state.fence.epoch
+
+    async def restart_engine(self, away_s: float) -> None:
+        """It ends between two swaps, and comes back with the weights that it was born with: not ready until it is swapped."""
+        await asyncio.gather(*self._works.values(), return_exceptions=True)
+        engine, self._restarts = self._state.engine, self._restarts + 1
+        engine.reachable = self._whole = False
+        self._state.ClearField("serving")
+        self._state.ClearField("reservation")
+        self._say(ready=False)
+        self.unready_since = (
+            0.0  # a container that ends is unready at once, its probe need not fail
+        )
+        self._on_ready(self)
+        await asyncio.sleep(away_s)
+        engine.instance, engine.weight_version = f"{self.name}/{1 + self._restarts}", "default"
+        engine.baseline = engine.reachable = True
+        self._say()
 
     def _begin(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """It goes on whatever becomes of the stream that asked for it."""
@@ -161,7 +199,7 @@ class SimulatedAgent(wire.AgentServicer):
         self._say(ready=True)
 
     def _committed(self, said: pb.Transaction) -> None:
-        state = self._state
+        state, self._whole = self._state, True
         if state.serving.version:
             state.last_good.CopyFrom(state.serving)
         state.serving.CopyFrom(said.weights)

@@ -71,6 +71,10 @@ class Pods:
         paused = [agent.paused_at for agent in self.agents.values() if agent.paused_at > begun]
         return min(paused, default=None)
 
+    def ready(self, name: str) -> bool:
+        """As its object says: what sends requests to it."""
+        return self._written.get(name, False)
+
     async def _create(self, agent: SimulatedAgent) -> None:
         async with self._slots:
             await agent.start()

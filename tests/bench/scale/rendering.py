@@ -54,20 +54,20 @@ def verdicts(figures: Json) -> list[Verdict]:
     peak = max(each["peak_mb"] for each in [large["rest"], large["serving"], *swaps])
     worst = max(_growth(by_size) for by_size in figures["passes"].values())
     return [
-        _below(
+        below(
             f"{pods} pods, staged before: apply to the first pod paused",
             *(FIRST_PAUSE_S, statistics.median(pauses), "s"),
             more=f", longest {max(pauses):.2f} s",
         ),
-        _below(
+        below(
             f"{settings['training_pods']} pods, Training: publish to all verified",
             *(ideal + OVERHEAD_S, training["complete_s"], "s"),
             more=f", of which {ideal:.1f} s are one staging and two swaps",
         ),
-        _below("pod writes per pod and rollout, takeOut Endpoint", ENDPOINT_WRITES, endpoint),
-        _below("pod writes per pod and rollout, takeOut None", NONE_WRITES, none),
-        _below(f"most memory of the operator, {pods} pods", MEMORY_MB, peak, "MB"),
-        _below("a pass per pod, 5,000 pods beside 100", FLAT, worst, "times"),
+        below("pod writes per pod and rollout, takeOut Endpoint", ENDPOINT_WRITES, endpoint),
+        below("pod writes per pod and rollout, takeOut None", NONE_WRITES, none),
+        below(f"most memory of the operator, {pods} pods", MEMORY_MB, peak, "MB"),
+        below("a pass per pod, 5,000 pods beside 100", FLAT, worst, "times"),
     ]
 
 
@@ -77,7 +77,7 @@ def _growth(by_size: Mapping[str, float]) -> float:
     return (by_size[most] / int(most)) / (by_size[least] / int(least))
 
 
-def _below(what: str, target: float, measured: float, unit: str = "", more: str = "") -> Verdict:
+def below(what: str, target: float, measured: float, unit: str = "", more: str = "") -> Verdict:
     shown = f" {unit}" if unit else ""
     return Verdict(
         what,
@@ -89,7 +89,7 @@ def _below(what: str, target: float, measured: float, unit: str = "", more: str 
 
 def _targets(figures: Json) -> Iterator[str]:
     yield "### Targets of large fleets\n"
-    yield from _table(
+    yield from table(
         ["", "target", "measured", "reached"],
         [
             [each.what, each.target, each.measured, "yes" if each.reached else "**no**"]
@@ -116,7 +116,7 @@ def _rollouts(figures: Json) -> Iterator[str]:
         "ConfigMap. Tokens are asked for when an agent is met and when half of their time is over.\n"
     )
     head = ["", "pods", "seconds", "operator's CPU", "CPU per pod", "passes", "mean pass"]
-    yield from _table(
+    yield from table(
         [*head, "pod writes", "status", "history", "events", "tokens", "peak memory"], rows
     )
 
@@ -138,7 +138,7 @@ def _passes(figures: Json) -> Iterator[str]:
     sizes = sorted(next(iter(measured.values())), key=int)
     yield "### One pass of the planner\n"
     yield "The planner alone, fastest of some tries, milliseconds of CPU time.\n"
-    yield from _table(
+    yield from table(
         ["", *(f"{int(size):,} pods" for size in sizes)],
         [
             [situation, *(f"{by_size[size]:.1f}" for size in sizes)]
@@ -147,6 +147,17 @@ def _passes(figures: Json) -> Iterator[str]:
     )
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     lines = [head, ["---"] * len(head), *rows]
     yield "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def rounded(value: Any) -> Any:
+    match value:
+        case float():
+            return round(value, 3)
+        case dict():
+            return {key: rounded(each) for key, each in value.items()}
+        case list():
+            return [rounded(each) for each in value]
+    return value

@@ -33,7 +33,10 @@ pytestmark = pytest.mark.faults
 Json = dict[str, Any]
 DONE_S: Final = 90.0
 #: These need a reason; every rollout does the others, once its history is full and its canary asks.
-REASONED: Final = (Doing.RELEASE, Doing.RESTART_ENGINE, Doing.ADOPT_REVISION, Doing.EVICT)
+REASONED: Final = (
+    *(Doing.RELEASE, Doing.RESTART_ENGINE, Doing.ADOPT_REVISION, Doing.EVICT),
+    Doing.LABEL,  # with takeOut None alone
+)
 ORDINARY: Final = tuple(each for each in Doing if each not in REASONED)
 
 

@@ -12,6 +12,7 @@ from agent_double import AgentDouble, served
 from apifront import refusal
 from localcluster.waiting import eventually
 from weightrollout.agent.wire_form import swap_request
+from weightrollout.api import names
 from weightrollout.api.spec import Expect, Metadata, PauseMode, Prompt, TakeOut
 from weightrollout.api.swap import FailureClass
 from weightrollout.controller import agents
@@ -26,6 +27,7 @@ from weightrollout.reading import own_revisions, published, revision_of
 from weightrollout.rollout.actions import (
     Action,
     AdoptRevision,
+    LabelPod,
     PruneRevision,
     PublishStable,
     PutIn,
@@ -315,7 +317,7 @@ async def test_success_and_new_specs_forget_old_failures(ground: Ground) -> None
         assert here.supervisor.failures("chat", 2, 0.0) == ()
 
 
-@pytest.mark.parametrize("action", ["reserve", "swap", "put_in", "record", "publish"])
+@pytest.mark.parametrize("action", ["reserve", "swap", "put_in", "label", "record", "publish"])
 async def test_process_that_does_not_lead_sends_nothing_and_blames_nobody(
     ground: Ground, action: str
 ) -> None:
@@ -326,6 +328,7 @@ async def test_process_that_does_not_lead_sends_nothing_and_blames_nobody(
             "reserve": reserve(here.uid),
             "swap": swap(here.uid),
             "put_in": PutIn("chat-0", here.uid, TXN, 1, REF, "Swapped", ""),
+            "label": LabelPod("chat-0", here.uid, TXN, 1, REF, "Swapped", ""),
             "record": RecordRevision(REF, 1, True, None, "NewRevision", ""),
             "publish": PublishStable(REF, "StableChanged", ""),
         }
@@ -396,6 +399,26 @@ async def test_put_in_and_take_out_need_one_write_each(ground: Ground) -> None:
         assert known is not None
         assert known.version_label == "v1"
         assert '"epoch":3' in known.swap_annotation
+
+
+async def test_late_label_never_opens_a_gate_that_was_shut_meanwhile(ground: Ground) -> None:
+    shut = {"type": names.GATE_SERVING, "status": "False", "reason": "Reserved"}
+    path = "/api/v1/namespaces/ns/pods"
+    async with scene(ground) as here:
+        body = ground.front.objects[f"{path}/chat-0"]
+        gates = [{"conditionType": names.GATE_SERVING}]
+        gated = {
+            **body,
+            "spec": {**body["spec"], "readinessGates": gates},
+            "status": {**body.get("status", {}), "conditions": [shut]},
+        }
+        ground.world.pods.learn(ground.front.put(path, gated))
+        here.start(LabelPod("chat-0", here.uid, TXN, 1, REF, "Swapped", ""))
+        await here.done()
+        known = ground.world.pods.get("chat-0")
+        assert known is not None
+        assert known.gate is not None
+        assert (known.version_label, known.gate.open) == ("v1", False)
 
 
 async def test_action_on_a_pod_that_is_gone_blames_nobody(ground: Ground) -> None:

@@ -8,11 +8,20 @@ from typing import Any
 import pytest
 
 from planning.stories import Story
-from planning.worlds import NO_STORE, PROMPT_FAILED, UNDONE, digest, uri, weights, world_of
-from weightrollout.api.spec import Step, Strategy
+from planning.worlds import (
+    NO_STORE,
+    PROMPT_FAILED,
+    TAKE_OUT_NONE,
+    UNDONE,
+    digest,
+    uri,
+    weights,
+    world_of,
+)
+from weightrollout.api.spec import Step, Strategy, Supersede
 from weightrollout.api.status import Phase
 from weightrollout.rollout.actions import Announce, Plan
-from weightrollout.rollout.announce import FORGOTTEN_S, MOST_KEYS, MOST_PODS
+from weightrollout.rollout.announce import FORGOTTEN_S, MOST_KEYS, MOST_PODS, ROUTINE, ROUTINE_S
 from weightrollout.rollout.fleet import AgentFault
 from weightrollout.rollout.plan import plan
 from weightrollout.rollout.simulate import Checkpoint, ToyWorld
@@ -221,3 +230,29 @@ def test_the_next_version_is_told_of_anew() -> None:
     heard.until(_phase(Phase.PROGRESSING))
     heard.until(_phase(Phase.COMPLETE))
     assert heard.reasons == ["RolloutStarted", "DigestPinned", "Proven", "RolloutComplete"]
+
+
+def test_versions_that_queue_are_told_seldom_and_their_failures_always() -> None:
+    """A trainer's rollouts end every few seconds; a person reads three of their events in ten seconds, not in one."""
+    strategy = Strategy(max_unavailable="100%", supersede=Supersede.AFTER_COMPLETE)
+    heard = Heard(world_of("b", 4, on="a", strategy=strategy, swap=TAKE_OUT_NONE))
+    for version in "bcdbcdbcd":
+        heard.world.change_spec(weights=weights(version))
+        heard.until(lambda plan: plan.status.phase is Phase.COMPLETE)
+    told = Counter(each.reason for each in heard.events)
+    most = 1 + heard.world.now / ROUTINE_S
+    assert all(1 <= told[reason] <= most for reason in ROUTINE)
+    assert most < 9
+    heard.world.checkpoints[uri("e")] = Checkpoint(digest("e"), swap=PROMPT_FAILED)
+    heard.world.change_spec(weights=weights("e"))
+    heard.until(lambda plan: plan.status.phase is Phase.ROLLED_BACK)
+    told = Counter(each.reason for each in heard.events)
+    assert told["RevisionRejected"] == told["RolledBack"] == 1
+
+
+def test_where_versions_do_not_queue_each_rollout_is_told() -> None:
+    heard = Heard(world_of("b", 2, on="a", strategy=Strategy(max_unavailable="100%")))
+    for version in "bcd":
+        heard.world.change_spec(weights=weights(version))
+        heard.until(lambda plan: plan.status.phase is Phase.COMPLETE)
+    assert Counter(each.reason for each in heard.events)["RolloutComplete"] == 3

@@ -114,8 +114,11 @@ def test_in_training_a_version_that_is_under_way_ends_before_the_next_begins() -
     story = Story(world)
     story.until(lambda plan: plan.status.pods.updated == 1)
     world.change_spec(weights=weights("c"))
-    story.until(lambda _: {pod.version_label for pod in world.pods} == {"b"})
-    story.until(lambda _: {pod.version_label for pod in world.pods} == {"c"})
+    half = story.until(
+        lambda plan: plan.status.stable is not None and plan.status.stable.version == "b"
+    )
+    assert [(each.version, each.pods) for each in half.status.versions] == [("b", 3)]
+    story.until(lambda plan: plan.status.stable is not None and plan.status.stable.version == "c")
     assert world.spec.strategy.supersede is Supersede.AFTER_COMPLETE
 
 

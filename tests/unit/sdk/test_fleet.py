@@ -2,7 +2,8 @@
 
 import pytest
 
-from weightrollout.sdk.fleet import Endpoint, _count
+from weightrollout.sdk.endpoints import Endpoint
+from weightrollout.sdk.fleet import _count
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from weightrollout.kube.errors import KubeError
-from weightrollout.sdk import sync
+from weightrollout.sdk import ClusterFailed, sync
 
 
 def test_kubeconfig_that_is_not_there_is_named_and_no_thread_stays(tmp_path: Path) -> None:
     missing = tmp_path / "none"
     with (
-        pytest.raises(KubeError, match="no usable kubeconfig"),
+        pytest.raises(ClusterFailed, match="no usable kubeconfig"),
         sync.connect("chat", run="exp", kubeconfig=missing),
     ):
         pass

@@ -10,13 +10,24 @@ import typer
 
 from weightrollout.cli.exits import Exit
 from weightrollout.cli.inject import documents, sizes
-from weightrollout.cli.inject.report import Options, Reason, Refused, Report, Staging
+from weightrollout.cli.inject.pod import SUBDOMAIN
+from weightrollout.cli.inject.report import (
+    Options,
+    Reason,
+    Refused,
+    Report,
+    Staging,
+    TrainerGuard,
+)
 from weightrollout.cli.inject.workloads import inject_all, take_back_all
 from weightrollout.weights.digest import FolderError
 from weightrollout.weights.errors import WeightsError
 from weightrollout.weights.sources import folder, never, opened
 
 STDIN: Final = "-"
+#: Of a Secret, and the one that is usual.
+KEY: Final = re.compile(r"[-._a-zA-Z0-9]+")
+TOKEN: Final = "token"
 #: A name of Kubernetes.
 CLAIM: Final = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 
@@ -92,6 +103,24 @@ def inject(
             help="Swap although the engine's control port is open: something else keeps strangers away.",
         ),
     ] = False,
+    trainer_token_secret: Annotated[
+        str | None,
+        typer.Option(
+            help="Open the RL routes for trainers, to whoever brings the token in this Secret (key: token).",
+            metavar="NAME[:KEY]",
+        ),
+    ] = None,
+    trainer_guard: Annotated[
+        TrainerGuard,
+        typer.Option(help="strict: an update needs a pause; auto-pause: brings one; off: as vLLM."),
+    ] = TrainerGuard.STRICT,
+    agent_tls_secret: Annotated[
+        str,
+        typer.Option(
+            help="Secret with tls.crt and tls.key that the agent shows. Default: one of its own making.",
+            metavar="NAME",
+        ),
+    ] = "",
     uninject: Annotated[bool, typer.Option("--uninject", help="Take it back.")] = False,
 ) -> None:
     """Put the agent and the engine plugin into a workload, and print the result.
@@ -133,6 +162,9 @@ def inject(
                 agent_secrets=tuple(agent_secret or ()),
                 acknowledge_exposed=acknowledge,
                 node_volume=_node_volume(node_volume),
+                trainer_token=_token(trainer_token_secret),
+                trainer_guard=trainer_guard,
+                tls_secret=_secret("--agent-tls-secret", agent_tls_secret),
             )
             result = inject_all(objects, options)
     except Refused as refused:
@@ -209,6 +241,23 @@ def _node_volume(text: str | None) -> str:
             param_hint="--node-volume",
         )
     return text
+
+
+def _token(text: str | None) -> tuple[str, str] | None:
+    if text is None:
+        return None
+    secret, _, key = text.partition(":")
+    if not secret or not KEY.fullmatch(key or TOKEN):
+        raise typer.BadParameter(
+            f"{text}: write NAME or NAME:KEY", param_hint="--trainer-token-secret"
+        )
+    return _secret("--trainer-token-secret", secret), key or TOKEN
+
+
+def _secret(option: str, name: str) -> str:
+    if name and not SUBDOMAIN.fullmatch(name):
+        raise typer.BadParameter(f"{name}: no Secret can have that name", param_hint=option)
+    return name
 
 
 def _tell(reports: list[Report], *, comments: bool) -> None:

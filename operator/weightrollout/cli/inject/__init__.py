@@ -8,7 +8,8 @@ could not be known. Never reads a file, asks a cluster or changes what it was gi
     pod         one pod template: all edits, in order
     engine      which container is the engine, and how vLLM is started in it
     doors       the engine's probes and preStop hook, where the agent answers them
-    ours        our two containers and five volumes
+    ours        our two containers and their volumes
+    trainers    what the RL routes need, where they are asked for
     sizes       quantities, and how much staging takes
     edits       changes that can be taken back, from a record in the object itself
 

@@ -129,7 +129,7 @@ def _listed(container: Json, key: str) -> list[object]:
     return found
 
 
-def start_of(container: Json) -> Start:
+def start_of(container: Json, *, trained: bool = False) -> Start:
     """Raises Refused for a start that cannot work with this release."""
     name = container.get("name")
     command, args = _listed(container, "command"), _listed(container, "args")
@@ -169,7 +169,8 @@ def start_of(container: Json) -> Start:
             f"the gRPC port of container {name} would be {grpc_port}: it must be a port of its own",
             "--grpc-port=PORT, another one than --port",
         )
-    _check_backend(name, flags)
+    if not trained:
+        _check_backend(name, flags)
     script = _script([str(each) for each in command + args])
     return Start(Form.ARGS if script is None else Form.SCRIPT, flags, _assumed(command, words))
 
@@ -190,6 +191,12 @@ def _check_backend(name: object, flags: Mapping[str, str]) -> None:
             f"container {name} transfers weights by {backend!r}: only one backend can be loaded",
             "take --weight-transfer-config out",
         )
+
+
+def foreign_backend(start: Start) -> str:
+    """Weights come to this engine by it, and so never by the operator; "" for ours."""
+    backend = _backend(start.flags)
+    return backend if backend not in (None, BACKEND) else ""
 
 
 def _backend(flags: Mapping[str, str]) -> str | None:

@@ -1,10 +1,10 @@
-"""What injection brings into a pod: two containers, five volumes, a probe."""
+"""What injection brings into a pod: two containers, five volumes and those that were asked for, a probe."""
 
 from dataclasses import dataclass
 from typing import Final
 
 from weightrollout.api import callers, names
-from weightrollout.cli.inject import sizes
+from weightrollout.cli.inject import sizes, trainers
 from weightrollout.cli.inject.engine import Access
 from weightrollout.cli.inject.report import Json, Options, Staging
 
@@ -67,6 +67,7 @@ def volumes(rollout: str, options: Options) -> list[Json]:
         {"name": names.VOLUME_PLUGIN, "emptyDir": {}},
         {"name": names.VOLUME_CLUSTER, "projected": {"sources": cluster_credentials()}},
         *_node_volume(options),
+        *trainers.volumes(options),
     ]
 
 
@@ -140,6 +141,7 @@ def agent_container(place: Place, rollout: str) -> Json:
             f"--stable={names.MOUNT_STABLE}",
             *([f"--node-volume={_node_folder(rollout)}"] if shared else []),
             *_callers(place.options),
+            *trainers.arguments(place.options, POD_IP),
             *place.options.agent_args,
         ],
         **({"envFrom": _secrets(place.options)} if place.options.agent_secrets else {}),
@@ -147,6 +149,7 @@ def agent_container(place: Place, rollout: str) -> Json:
         "ports": [
             {"name": names.PORT_GRPC, "containerPort": names.DEFAULT_GRPC_PORT},
             {"name": names.PORT_HTTP, "containerPort": names.DEFAULT_HTTP_PORT},
+            *trainers.ports(place.options),
         ],
         "resources": agent_resources(place),
         "securityContext": _restricted(place),
@@ -156,6 +159,7 @@ def agent_container(place: Place, rollout: str) -> Json:
             {"name": names.VOLUME_STABLE, "mountPath": names.MOUNT_STABLE, "readOnly": True},
             {"name": names.VOLUME_CLUSTER, "mountPath": names.MOUNT_CLUSTER, "readOnly": True},
             *([{"name": names.VOLUME_NODE, "mountPath": names.MOUNT_NODE}] if shared else []),
+            *trainers.mounts(place.options),
             *place.mounts,
         ],
     }

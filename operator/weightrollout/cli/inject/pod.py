@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from weightrollout.api import names
-from weightrollout.cli.inject import doors, engine, environment, ours, remarks, sizes
+from weightrollout.cli.inject import doors, engine, environment, ours, remarks, sizes, trainers
 from weightrollout.cli.inject.edits import Edits, take_back
 from weightrollout.cli.inject.engine import Access, Form, Start
 from weightrollout.cli.inject.ours import Place
@@ -16,13 +16,6 @@ SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-
 #: Of a mount: what the agent may do with it is not the engine's business.
 COPIED: Final = ("name", "mountPath", "subPath", "subPathExpr")
 SPEC: Final = ("spec",)
-VOLUMES: Final = (
-    names.VOLUME_STAGING,
-    names.VOLUME_HANDOVER,
-    names.VOLUME_STABLE,
-    names.VOLUME_PLUGIN,
-    names.VOLUME_CLUSTER,
-)
 CONTAINERS: Final = (names.AGENT_CONTAINER, names.PLUGIN_CONTAINER)
 
 
@@ -45,8 +38,9 @@ def inject(
         return None
     if not isinstance(found.get("name"), str):
         raise Refused(Reason.MALFORMED, "the container that looks like vLLM has no name")
-    start = engine.start_of(found)
-    _refuse_clashes(spec, found, claims)
+    start = engine.start_of(found, trained=options.trainer_token is not None)
+    trainers.refuse_twice(options)
+    _refuse_clashes(spec, found, claims, options)
     tls = any(each.startswith("--engine-ca") for each in options.agent_args)
     access = engine.access_of(start, tls=tls)
     place = _place(spec, found, access, options)
@@ -55,6 +49,7 @@ def inject(
     rollout = _join(edits, options, labelled, default_name, report)
     _edit_engine(edits, found, start, access, report)
     _edit_pod(edits, rollout, place, report)
+    trainers.report(report, options, engine.foreign_backend(start))
     remarks.add(report, found, start, place)
     edits.seal()
     return edits.root
@@ -120,14 +115,14 @@ def _edit_pod(edits: Edits, rollout: str, place: Place, report: Report) -> None:
     report.changed.append(
         f"init container {names.PLUGIN_CONTAINER}, sidecar {names.AGENT_CONTAINER}"
     )
-    for volume in ours.volumes(rollout, options):
+    volumes = ours.volumes(rollout, options)
+    for volume in volumes:
         edits.add((*SPEC, "volumes"), "name", volume)
     room = options.checkpoint_bytes
     limit = f"at most {sizes.write(sizes.staging_bytes(room))}" if room else "without a limit"
     where = "in memory" if options.staging is Staging.MEMORY else "on the node's disk"
-    report.changed.append(f"volumes {', '.join(VOLUMES)} (staging {where}, {limit})")
-    if options.node_volume:
-        report.changed.append(f"volume {names.VOLUME_NODE} ({options.node_volume}), agent's alone")
+    there = ", ".join(str(each["name"]) for each in volumes)
+    report.changed.append(f"volumes {there} (staging {where}, {limit})")
     gates = [each.get("conditionType") for each in edits.get(*SPEC, "readinessGates") or []]
     if options.gate and names.GATE_SERVING not in gates:
         gate = {"conditionType": names.GATE_SERVING}
@@ -192,7 +187,7 @@ def _checkpoint_mounts(spec: Json, found: Json, options: Options) -> Iterator[Js
         yield {"name": volume, "mountPath": path, "readOnly": True}
 
 
-def _refuse_clashes(spec: Json, found: Json, claims: tuple[str, ...]) -> None:
+def _refuse_clashes(spec: Json, found: Json, claims: tuple[str, ...], options: Options) -> None:
     """What has our names and is not ours: an injection of our own was taken back before."""
     if spec.get("hostNetwork"):
         raise Refused(
@@ -202,12 +197,12 @@ def _refuse_clashes(spec: Json, found: Json, claims: tuple[str, ...]) -> None:
             "take hostNetwork out of the pod",
         )
     taken = [
-        *_taken("volume", _names(spec, "volumes") | set(claims), (*VOLUMES, names.VOLUME_NODE)),
+        *_taken("volume", _names(spec, "volumes") | set(claims), _our_volumes(options)),
         *_taken(
             "container", _names(spec, "containers") | _names(spec, "initContainers"), CONTAINERS
         ),
         *_taken("mount of the engine", _mounted(found), _our_mounts()),
-        *_taken("port", set(_ports(spec)), _our_ports()),
+        *_taken("port", set(_ports(spec)), _our_ports(options)),
     ]
     if taken:
         raise Refused(
@@ -225,8 +220,14 @@ def _our_mounts() -> tuple[str, ...]:
     return tuple(str(each["mountPath"]) for each in ours.engine_mounts())
 
 
-def _our_ports() -> tuple[object, ...]:
-    return (names.PORT_GRPC, names.PORT_HTTP, names.DEFAULT_GRPC_PORT, names.DEFAULT_HTTP_PORT)
+def _our_volumes(options: Options) -> tuple[str, ...]:
+    return tuple(str(each["name"]) for each in ours.volumes("", options))
+
+
+def _our_ports(options: Options) -> tuple[object, ...]:
+    asked = [value for each in trainers.ports(options) for value in each.values()]
+    always = (names.PORT_GRPC, names.PORT_HTTP, names.DEFAULT_GRPC_PORT, names.DEFAULT_HTTP_PORT)
+    return (*always, *asked)
 
 
 def _mounted(container: Json) -> set[str]:

@@ -12,6 +12,14 @@ class Staging(StrEnum):
     DISK = "disk"
 
 
+class TrainerGuard(StrEnum):
+    """As the agent's --trainer-guard."""
+
+    STRICT = "strict"
+    AUTO_PAUSE = "auto-pause"
+    OFF = "off"
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """`name`: None for the label that is there, else the workload's own name.
@@ -34,6 +42,9 @@ class Options:
     agent_secrets: tuple[str, ...] = ()
     acknowledge_exposed: bool = False
     node_volume: str = ""  # a claim, or a folder of the node where it begins with "/"
+    trainer_token: tuple[str, str] | None = None  # Secret and key; None: the RL routes stay shut
+    trainer_guard: TrainerGuard = TrainerGuard.STRICT
+    tls_secret: str = ""  # that the agent shows; "": one of its own making
 
 
 class Reason(StrEnum):
@@ -71,6 +82,9 @@ class Reason(StrEnum):
     SIZE_UNKNOWN = "SizeUnknown"
     SIZE_ESTIMATED = "SizeEstimated"
     API_KEY = "ApiKey"
+    TRAINER_PORT_OPEN = "TrainerPortOpen"
+    CERTIFICATE_OF_ITS_OWN = "CertificateOfItsOwn"
+    CERTIFICATE_UNSEEN = "CertificateUnseen"
     WILL_BE_REFUSED = "WillBeRefused"
     GROUP_RESTARTS = "GroupRestarts"
     TAKEN_BACK_IN_PART = "TakenBackInPart"

@@ -16,7 +16,7 @@ from weightrollout.controller.act.evict import evict
 from weightrollout.controller.act.measure import measure
 from weightrollout.controller.act.prune_revision import prune_revision
 from weightrollout.controller.act.publish_stable import publish_stable
-from weightrollout.controller.act.put_in import put_in
+from weightrollout.controller.act.put_in import label, put_in
 from weightrollout.controller.act.record_revision import record_revision
 from weightrollout.controller.act.release import release
 from weightrollout.controller.act.reserve import reserve
@@ -34,6 +34,7 @@ from weightrollout.rollout.actions import (
     AdoptRevision,
     Announce,
     EvictPod,
+    LabelPod,
     Measure,
     PruneRevision,
     PublishStable,
@@ -189,6 +190,8 @@ def work_of(action: Action) -> Work:
             return Work(Doing.SWAP, action.pod_uid, action.weights.revision)
         case PutIn():
             return Work(Doing.PUT_IN, action.pod_uid, action.serving.revision)
+        case LabelPod():
+            return Work(Doing.LABEL, action.pod_uid)
         case Release():
             return Work(Doing.RELEASE, action.pod_uid)
         case RestartEngine():
@@ -223,6 +226,8 @@ def job_of(context: Context, action: Action) -> Job:
             return swap(context, action)
         case PutIn():
             return put_in(context, action)
+        case LabelPod():
+            return label(context, action)
         case Release():
             return release(context, action)
         case RestartEngine():

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from weightrollout.weights.errors import Reason, WeightsError
@@ -126,6 +127,27 @@ class Objects(Remote):
         if len(data) != end - begin:
             raise too_few(what, len(data), end - begin)
         return data
+
+    def names(self) -> set[str]:
+        """All that lies there, also what counts for no digest. Raises WeightsError."""
+        return set(self.result(self._asked(self._list)))
+
+    def read_whole(self, name: str) -> bytes:
+        """A small one, as it is now. Raises WeightsError."""
+        stamp = self.result(self._asked(self._list))[name]
+        return bytes(self.result(self._asked(lambda: self._range(name, stamp, 0, stamp.bytes))))
+
+    def put(self, name: str, file: Path) -> None:
+        """Write or replace one: for trainers, agents only read. Raises WeightsError."""
+        self.result(self._asked(lambda: self._put(name, file)))
+
+    def _put(self, name: str, file: Path) -> None:
+        import obstore
+
+        try:
+            obstore.put(self._store, f"{self._prefix}{name}", file)
+        except Exception as error:
+            raise _meaning(error, f"{self.where}/{name}", pinned=False) from None
 
 
 def _stamp(meta: Mapping[str, Any]) -> Stamp:

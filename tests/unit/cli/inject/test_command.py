@@ -52,6 +52,11 @@ def test_an_image_must_be_named_because_none_is_published() -> None:
         (["--uri", "file:///models/chat/nowhere/"], PLAIN, "--bytes"),
         (["--agent-mount", "keys"], PLAIN, "VOLUME:/PATH"),
         (["--staging", "tape"], PLAIN, "--staging"),
+        (["--trainer-token-secret", ":key"], PLAIN, "NAME:KEY"),
+        (["--trainer-token-secret", "t:../key"], PLAIN, "NAME:KEY"),
+        (["--trainer-token-secret", "A B"], PLAIN, "no Secret"),
+        (["--trainer-guard", "none"], PLAIN, "--trainer-guard"),
+        (["--agent-tls-secret", "A B"], PLAIN, "no Secret"),
     ],
 )
 def test_a_refusal_prints_nothing_on_stdout_and_says_what_to_do(

@@ -12,7 +12,6 @@
      2 s  Progressing 0/3 available 2
           SwapPod        Reserved: chat-0 swaps to b: requests wait through the pause
      3 s  Progressing 1/3 available 3
-          PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      4 s  Progressing 1/3 available 3
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
@@ -20,13 +19,10 @@
      4 s  Progressing 1/3 available 2
           SwapPod        Reserved: chat-1 swaps to b: requests wait through the pause
      5 s  Progressing 2/3 available 3
-          PutIn          Swapped: chat-1 serves b
      6 s  Progressing 2/3 available 3
           Reserve        BudgetAllows: chat-2 goes to b (0 of 1 in use)
      6 s  Progressing 2/3 available 2
           SwapPod        Reserved: chat-2 swaps to b: requests wait through the pause
-     7 s  Progressing 3/3 available 3
-          PutIn          Swapped: chat-2 serves b
      7 s  Progressing 3/3 available 3
           RecordRevision AllPodsVerified: all 3 pods serve b
      7 s  Complete 3/3 available 3

@@ -12,14 +12,11 @@
      2 s  Progressing 0/2 available 1
           SwapPod        Reserved: chat-0 swaps to b: requests wait through the pause
      3 s  Progressing 1/2 available 2
-          PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
      4 s  Progressing 1/2 available 2
           Reserve        BudgetAllows: chat-1 goes to b (0 of 2 in use)
      4 s  Progressing 1/2 available 1
           SwapPod        Reserved: chat-1 swaps to b: requests wait through the pause
-     5 s  Progressing 2/2 available 2
-          PutIn          Swapped: chat-1 serves b
      5 s  Progressing 2/2 available 2
           RecordRevision AllPodsVerified: all 2 pods serve b
      5 s  Complete 2/2 available 2
