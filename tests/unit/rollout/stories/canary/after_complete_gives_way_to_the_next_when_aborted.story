@@ -21,9 +21,6 @@
           event          StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
           hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
 --- version c is published
-     7 s  Paused 1/3 available 3 step 1/2
-          event          RolloutStarted: version c is desired
-          hold Step/StepPaused: waiting at step 2 of 2: kubectl weightrollout promote chat
 --- abort of what is queued, then of what runs
     67 s  Paused 1/3 available 3 step 1/2
           Stale          abort:chat-1b042ba447@1: c has not begun (strategy.supersede AfterComplete): what runs is b, revision chat-806d6133a3

@@ -20,13 +20,9 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
 --- version c, and a moment later d
-     6 s  Progressing 1/4 available 3
-          event          RolloutStarted: version c is desired
      7 s  Progressing 1/4 available 4
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
      7 s  Progressing 1/4 available 3
-     9 s  Progressing 1/4 available 3
-          event          RolloutStarted: version d is desired
     10 s  Progressing 1/4 available 3
           SwapPod        Settled: chat-1 swaps to b: out of its endpoints and settled
     11 s  Progressing 2/4 available 3

@@ -18,8 +18,6 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
 --- version c
-     6 s  Progressing 1/3 available 2 step 0/1
-          event          RolloutStarted: version c is desired
      7 s  Progressing 1/3 available 3 step 0/1
           Reserve        BudgetAllows: chat-1 goes to b (0 of 1 in use)
      7 s  Progressing 1/3 available 2 step 0/1

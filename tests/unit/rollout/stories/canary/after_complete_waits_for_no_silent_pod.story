@@ -18,8 +18,6 @@
           PutIn          Swapped: chat-0 serves b
           event          Proven: version b is proven on its first pod
 --- version c
-     6 s  Progressing 1/4 available 2
-          event          RolloutStarted: version c is desired
      7 s  Progressing 1/4 available 3
           Reserve        BudgetAllows: chat-1 goes to b (1 of 2 in use)
      7 s  Progressing 1/4 available 2

@@ -1,8 +1,8 @@
      0 s  Complete 2/2 available 0
           RecordRevision NewRevision: version b is revision 1
           PublishStable  TrainerDrives: new and restarted pods of chat wait for their trainer
-          PutIn          LabelDiffers: chat-0 serves 7
-          PutIn          LabelDiffers: chat-1 serves 7
+          LabelPod       LabelDiffers: chat-0 serves 7
+          LabelPod       LabelDiffers: chat-1 serves 7
           event          RolloutStarted: version b is desired
      0 s  Complete 2/2 available 0
           Stage          Scout: chat-0 reads b from file:///models/b/

@@ -1,8 +1,8 @@
      0 s  Complete 2/2 available 0
           RecordRevision NewRevision: version b is revision 1
           PublishStable  TrainerDrives: new and restarted pods of chat wait for their trainer
-          PutIn          LabelDiffers: chat-0 serves 1
-          PutIn          LabelDiffers: chat-1 serves 1
+          LabelPod       LabelDiffers: chat-0 serves 1
+          LabelPod       LabelDiffers: chat-1 serves 1
           event          RolloutStarted: version b is desired
      0 s  Complete 2/2 available 0
           Stage          Scout: chat-0 reads b from file:///models/b/
@@ -20,10 +20,9 @@
           hold Trainer/HeldByTrainer: chat-0: a trainer holds the engine: an update of its target weights is open; the operator goes on when it has finished and resumed. Where it never will, restart that engine
 --- it finishes and resumes
     61 s  Progressing 0/2 available 0
-          PutIn          LabelDiffers: chat-0 serves 2
-          PutIn          LabelDiffers: chat-1 serves 2
-    61 s  Progressing 0/2 available 0
           Reserve        NotInService: chat-0 goes to b (not in service)
+          LabelPod       LabelDiffers: chat-0 serves 2
+          LabelPod       LabelDiffers: chat-1 serves 2
     62 s  Progressing 0/2 available 1
     63 s  Progressing 0/2 available 1
           SwapPod        Settled: chat-0 swaps to b: out of its endpoints and settled

@@ -10,9 +10,8 @@
      2 s  Complete 0/2 available 0
           PublishStable  TrainerDrives: new and restarted pods of chat load b
     60 s  Complete 2/2 available 0
-          PutIn          LabelDiffers: chat-0 serves 1
-          PutIn          LabelDiffers: chat-1 serves 1
-    60 s  Complete 2/2 available 0
+          LabelPod       LabelDiffers: chat-0 serves 1
+          LabelPod       LabelDiffers: chat-1 serves 1
           hold Ready/WaitingForReady: chat-0 serves its version and is not Ready: see its probes
     61 s  Complete 2/2 available 1
           hold Ready/WaitingForReady: chat-1 serves its version and is not Ready: see its probes

@@ -1,7 +1,7 @@
      0 s  Progressing 1/2 available 0
           RecordRevision NewRevision: version b is revision 1
           PublishStable  TrainerDrives: new and restarted pods of chat wait for their trainer
-          PutIn          LabelDiffers: chat-0 serves 1
+          LabelPod       LabelDiffers: chat-0 serves 1
           event          RolloutStarted: version b is desired
      0 s  Progressing 1/2 available 0
           Stage          Scout: chat-0 reads b from file:///models/b/
