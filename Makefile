@@ -35,16 +35,18 @@ check: $(READY) ## format, lint, types, import contracts, generated files
 	$(PY) -m weightrollout.api.generate --check
 	$(PY) -m weightrollout.cli.reference --check
 	$(PY) -m weightrollout.metrics_reference --check
+	$(PY) -m weightrollout.agent.rl.reference --check
 
 format: $(READY) ## format and fix what a machine can fix
 	$(BIN)/ruff format operator tests proto hatch_build.py
 	$(BIN)/ruff check --fix operator tests proto hatch_build.py
 
-generate: $(READY) ## stubs, CRD (the chart's copy too), reference of API, CLI and metrics from their sources
+generate: $(READY) ## stubs, CRD (the chart's copy too), reference of API, CLI, metrics and RL routes from their sources
 	$(PY) proto/generate.py
 	$(PY) -m weightrollout.api.generate --write
 	$(PY) -m weightrollout.cli.reference --write
 	$(PY) -m weightrollout.metrics_reference --write
+	$(PY) -m weightrollout.agent.rl.reference --write
 
 test: check test-unit test-contract test-sources test-cluster test-chart test-faults chaos ## check and every tier that this machine can run (not: real vLLM)
 
@@ -59,6 +61,11 @@ test-contract: $(READY) ## one suite of engine behaviour: the simulator, and vLL
 # Not part of `make test` yet. A start takes half a minute and 2 GB, so one engine serves many tests.
 test-vllm: vllm ## the same suite, and more, against a real vLLM on CPU
 	$(PYTEST) -m real_engine tests/contract tests/vllm
+
+# Apart from `make test`: an import of vLLM takes half a minute, and the wheel comes from the package index.
+test-clients: vllm ## vLLM's and TRL's own clients, and prime-rl's calls, on an agent before simulated and real engines
+	@PYTHONPATH=tests $(PY) -m foreignclients.trlwheel > /dev/null
+	$(PYTEST) -m real_engine tests/foreignclients
 
 # Every family of docs/compatibility.md: two engines each. Writes the list of layers that the plugin swaps (plugin/layers-*.json).
 test-families: vllm ## a real vLLM of every model family is swapped and compared with a fresh process

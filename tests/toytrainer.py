@@ -103,9 +103,13 @@ class Trainer:
         """One update with the whole checkpoint."""
         model = Model.load(folder)
         fabric.send(model)
-        info = {
-            "names": [each.name for each in model.tensors],
-            "dtype_names": [each.dtype for each in model.tensors],
-            "shapes": [list(each.shape) for each in model.tensors],
-        }
-        return await self.update("update_weights", update_info=info)
+        return await self.update("update_weights", update_info=update_info(model))
+
+
+def update_info(model: Model) -> dict[str, Any]:
+    """As backend nccl wants to be told what comes."""
+    return {
+        "names": [each.name for each in model.tensors],
+        "dtype_names": [each.dtype for each in model.tensors],
+        "shapes": [list(each.shape) for each in model.tensors],
+    }

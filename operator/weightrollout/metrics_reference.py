@@ -1,17 +1,15 @@
-"""Write docs/metrics.md from the table of metrics. For a checkout, not for the wheel.
+"""docs/metrics.md, made of the table of metrics.
 
-python -m weightrollout.metrics_reference --write   write docs/metrics.md
-python -m weightrollout.metrics_reference --check   fail when it differs from the table
+python -m weightrollout.metrics_reference --write | --check
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from weightrollout import generated
 from weightrollout.metrics import PREFIX, TABLE, Door, Kind, Row
-
-FILE: Final = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 
 HEADER: Final = """\
 <!-- GENERATED from weightrollout/metrics.py by 'make generate'; never edited by hand. -->
@@ -54,19 +52,9 @@ def _cells(row: Row) -> Iterator[str]:
     yield row.help + bounds
 
 
-def main(arguments: Sequence[str]) -> int:
-    match list(arguments):
-        case ["--write"]:
-            FILE.write_text(as_markdown(), encoding="utf-8")
-        case ["--check"]:
-            if not FILE.is_file() or FILE.read_text(encoding="utf-8") != as_markdown():
-                sys.stderr.write(f"{FILE.name} differs from the table: run 'make generate'\n")
-                return 1
-        case _:
-            sys.stderr.write(__doc__ or "")
-            return 2
-    return 0
+def made() -> dict[Path, str]:
+    return {generated.DOCS / "metrics.md": as_markdown()}
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(generated.main(made, sys.argv[1:]))

@@ -8,14 +8,18 @@ import sys
 import sysconfig
 from enum import StrEnum
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from weightrollout import generated, metrics_reference
 from weightrollout.agent.reasons import IncompatibleReason
+from weightrollout.agent.rl import reference as rl_reference
+from weightrollout.api import generate
 from weightrollout.api.callers import CallerReason, NotTrusted
 from weightrollout.api.conditions import StalledReason
-from weightrollout.api.generate import drifted
 from weightrollout.api.reasons import HoldReason, RejectReason
+from weightrollout.cli import reference as cli_reference
 from weightrollout.rollout.fleet import AgentFault
 from weightrollout.weights.errors import Reason
 
@@ -49,8 +53,24 @@ def test_pythons_own_modules_load_from_the_root_of_the_checkout(module: str) -> 
     assert Path(done.stdout.strip()).is_relative_to(sysconfig.get_path("stdlib"))
 
 
-def test_crd_and_reference_are_what_the_types_say() -> None:
-    assert drifted() == [], "run 'make generate'"
+@pytest.mark.parametrize("maker", [generate, cli_reference, metrics_reference, rl_reference])
+def test_crd_and_references_are_what_the_code_says(maker: ModuleType) -> None:
+    assert generated.drifted(maker.made) == [], "run 'make generate'"
+
+
+def test_file_that_differs_from_the_code_is_named_and_fails_the_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(generated, "ROOT", tmp_path)
+
+    def made() -> dict[Path, str]:
+        return {tmp_path / "docs" / "new" / "page.md": "text"}
+
+    assert generated.main(made, ["--check"]) == 1
+    assert "docs/new/page.md differs" in capsys.readouterr().err
+    assert generated.main(made, ["--write"]) == 0
+    assert generated.main(made, ["--check"]) == 0
+    assert generated.main(made, []) == 2
 
 
 @pytest.mark.slow

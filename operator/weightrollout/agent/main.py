@@ -50,6 +50,8 @@ KEEPALIVE: Final = (
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.http2.ping_timeout_ms", 10_000),
 )
+#: And calls of trainers, whose connections may be half a request.
+TRAINERS_S: Final = 2.0
 #: How often the mounted ConfigMap is looked at; the kubelet itself takes up to a minute.
 STABLE_S: Final = 2.0
 #: How often a journal that could not be written is tried again.
@@ -165,13 +167,15 @@ async def _open_to_trainers(
     """Also where the routes are shut: a call that was under way when they were open has ended somehow."""
     access = settings.rl
     desk.board.guard_flag = access.guard
-    calls = rl.RlLifecycle(rl.Parts(desk.journal, desk.board, desk.watch, engine))
+    parts = (desk.journal, desk.board, desk.watch, engine, access.drain_s)
+    calls = rl.RlLifecycle(rl.Parts(*parts))
     if access.token is None:
         return
-    stack.push_async_callback(calls.stop)
-    runner = web.AppRunner(RlDoor(calls, desk.watch, access.token).app(), access_log=None)
+    app = RlDoor(calls, desk.watch, access.token).app()
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=TRAINERS_S)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
+    stack.push_async_callback(calls.stop)  # before the port, which waits for its answers
     host, port = split("--trainer-bind", access.bind)
     await web.TCPSite(runner, host, port, ssl_context=https_of(settings.callers)).start()
     shown = Shown(engine, desk.board, desk.watch, port, tls=settings.callers.authenticates)

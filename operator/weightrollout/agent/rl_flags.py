@@ -1,10 +1,12 @@
 """The RL routes for trainers: flags. Off unless a token file is named."""
 
 import argparse
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from weightrollout.agent.rl.calls import DRAIN_S
 from weightrollout.agent.rl.guard import Guard
 from weightrollout.api.addresses import with_brackets
 from weightrollout.api.names import DEFAULT_TRAINER_PORT
@@ -17,6 +19,7 @@ class RlAccess:
     token: Path | None = None  # None: there are no such routes
     bind: str = BIND
     guard: Guard = Guard.STRICT
+    drain_s: float = DRAIN_S  # of a pause that waits for requests
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +39,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="strict: an update needs a pause; auto-pause: it brings one; off: as vLLM does"
         " (%(default)s)",
     )
+    asked.add_argument(
+        "--trainer-drain-seconds",
+        type=float,
+        default=DRAIN_S,
+        help="a pause with mode wait gives running requests so long, then it is taken back (%(default)g)",
+    )
 
 
 def take(arguments: dict[str, Any]) -> RlAccess:
@@ -44,10 +53,13 @@ def take(arguments: dict[str, Any]) -> RlAccess:
         token=arguments.pop("trainer_token_file"),
         bind=with_brackets(arguments.pop("trainer_bind")),
         guard=arguments.pop("trainer_guard"),
+        drain_s=arguments.pop("trainer_drain_seconds"),
     )
 
 
 def refusal(access: RlAccess) -> str | None:
     if access.token is not None and not access.token.is_file():
         return f"--trainer-token-file {access.token}: no such file; mount the Secret there"
+    if not 0 < access.drain_s < math.inf:
+        return f"--trainer-drain-seconds {access.drain_s:g}: give more than 0"
     return None

@@ -1,20 +1,17 @@
-"""docs/cli.md, made of the commands' own help. For a checkout, not for the wheel.
+"""docs/cli.md, made of the commands' own help.
 
-python -m weightrollout.cli.reference --write   write it
-python -m weightrollout.cli.reference --check   fail when it differs from the help
+python -m weightrollout.cli.reference --write | --check
 """
 
 import re
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from typer.testing import CliRunner
 
+from weightrollout import generated
 from weightrollout.cli.main import app
-
-FILE: Final = Path(__file__).resolve().parents[3] / "docs" / "cli.md"
 
 HEADER: Final = """\
 <!-- GENERATED from the commands' help by 'make generate'; never edited by hand. -->
@@ -81,19 +78,9 @@ def _help(name: str) -> str:
     return re.sub(r"[ \t]+$", "", asked.stdout.strip(), flags=re.MULTILINE)
 
 
-def main(arguments: Sequence[str]) -> int:
-    match list(arguments):
-        case ["--write"]:
-            FILE.write_text(as_markdown(), encoding="utf-8")
-        case ["--check"]:
-            if not FILE.is_file() or FILE.read_text(encoding="utf-8") != as_markdown():
-                sys.stderr.write(f"{FILE.name} differs from the help: run 'make generate'\n")
-                return 1
-        case _:
-            sys.stderr.write(__doc__ or "")
-            return 2
-    return 0
+def made() -> dict[Path, str]:
+    return {generated.DOCS / "cli.md": as_markdown()}
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(generated.main(made, sys.argv[1:]))

@@ -27,6 +27,9 @@ class Hold:
     unnamed: bool = False  # whole weights that nobody has given a version
     calling: str = ""  # the call under way; found after a restart: nobody knows how it ended
     in_service: bool = False  # the guard is off: requests go on through an update
+    draining: bool = (
+        False  # a pause by `wait` whose end nobody heard: the engine says paused, and runs requests
+    )
 
     @property
     def is_over(self) -> bool:

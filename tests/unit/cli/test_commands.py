@@ -8,7 +8,6 @@ from typer.testing import CliRunner
 
 from weightrollout import __version__
 from weightrollout.cli.main import app
-from weightrollout.cli.reference import FILE, as_markdown
 
 COMMANDS = [
     *("status", "list", "explain", "plan", "promote", "abort", "retry", "undo", "history"),
@@ -107,7 +106,3 @@ def test_the_line_of_a_command_in_the_list_is_not_cut(command: str) -> None:
     said = CliRunner().invoke(app, ["--help"], terminal_width=80).stdout
     line = next(line for line in said.splitlines() if line.startswith(f"  {command} "))
     assert not line.endswith("...")
-
-
-def test_the_reference_in_the_docs_is_what_the_help_says() -> None:
-    assert FILE.read_text() == as_markdown(), "run 'make generate'"

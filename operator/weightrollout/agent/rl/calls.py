@@ -22,20 +22,31 @@ from weightrollout.swap.hold import DRAFT, TARGET, Hold
 
 #: Trainers wait for each other within a call, and end it themselves: this only frees what was forgotten.
 CALL_S: Final = 3600.0
+#: Requests that run get so long to end, where a pause is to wait for them. Below the patience of clients
+#: (300 s in vLLM's and TRL's), because the engine lets no other call through meanwhile.
+DRAIN_S: Final = 120.0
 #: Answers that the engine has ready.
 READ_S: Final = 1.0
+#: Waits for the engine's step, of whatever length.
+RESUME_S: Final = 10.0
 MEMORY: Final = ("kv_cache", "weights")
 #: Weights that no trainer named.
 OWN_NAME: Final = re.compile(r"trainer\.(\d{1,9})")
+
+#: Reason of a call that was not answered in time.
+LATE: Final = "DeadlineExceeded"
 
 log = logging.getLogger(__name__)
 
 
 class Calls:
-    def __init__(self, engine: Lifecycle, notes: Notes, guard: Callable[[], Guard]) -> None:
+    def __init__(
+        self, engine: Lifecycle, notes: Notes, guard: Callable[[], Guard], drain_s: float
+    ) -> None:
         self._engine = engine
         self._notes = notes
         self._guard = guard
+        self._drain_s = drain_s
 
     async def do(self, wish: Wish, hold: Hold, *, paused: bool) -> dict[str, Any]:
         engine = self._engine
@@ -79,18 +90,43 @@ class Calls:
     async def _pause(
         self, hold: Hold, way: PauseWay, clear_cache: bool | None, *, by_agent: bool = False
     ) -> Hold:
-        held = replace(hold, paused=True, by_agent=by_agent)
+        held = replace(hold, paused=True, by_agent=by_agent, draining=False)
+        if way is PauseWay.WAIT:
+            await self._wait(hold, replace(held, draining=True), clear_cache)
+            await self._notes.keep(held)
+            return held
         async with self._notes.calling(Call.PAUSE, held):
             await self._engine.pause_as(way, clear_cache=clear_cache, deadline_s=CALL_S)
         return held
+
+    async def _wait(self, hold: Hold, held: Hold, clear_cache: bool | None) -> None:
+        """Until the running requests have ended; new ones the engine does not start. Taken back when it takes too long:
+        the engine calls itself paused from the begin, so nothing else would tell that requests run."""
+        engine = self._engine
+        try:
+            async with self._notes.calling(Call.PAUSE, held):
+                await engine.pause_as(
+                    PauseWay.WAIT, clear_cache=clear_cache, deadline_s=self._drain_s
+                )
+        except EngineStateUnknown as error:
+            if error.reason != LATE or hold.paused or hold.session or hold.hides_weights:
+                raise  # there is no running engine to go back to
+            async with self._notes.calling(Call.RESUME, held):
+                await engine.resume(deadline_s=RESUME_S)
+            await self._notes.keep(hold)
+            raise Failed(
+                504,
+                "not_drained",
+                f"requests still ran after {self._drain_s:g} s: nothing is paused; by keep it waits for none",
+            ) from error
 
     async def _resume(self, hold: Hold, *, paused: bool) -> None:
         """Resuming twice is no error, and is not sent twice."""
         hold = await self._named(hold)
         if paused:
             async with self._notes.calling(Call.RESUME, hold):
-                await self._engine.resume(deadline_s=READ_S)
-        await self._notes.keep(replace(hold, paused=False, by_agent=False))
+                await self._engine.resume(deadline_s=RESUME_S)
+        await self._notes.keep(replace(hold, paused=False, by_agent=False, draining=False))
 
     async def _named(self, hold: Hold) -> Hold:
         """No request is answered by weights that nobody can name: where the trainer did not, we do."""
@@ -104,7 +140,11 @@ class Calls:
         """Level 0 is a pause; level 2 throws the weights away."""
         lost = tuple(sorted({*hold.incomplete, TARGET})) if wish.level > 1 else hold.incomplete
         asleep = MEMORY if wish.level > 0 else hold.asleep
-        held = replace(hold, paused=True, by_agent=False, asleep=asleep, incomplete=lost)
+        if wish.way is PauseWay.WAIT:
+            hold = await self._pause(hold, wish.way, None if wish.level else False)
+        held = replace(
+            hold, paused=True, by_agent=False, asleep=asleep, incomplete=lost, draining=False
+        )
         async with self._notes.calling(wish.call, held):
             await self._engine.sleep(wish.level, wish.way, deadline_s=CALL_S)
         return {"status": "sleeping"}
@@ -129,7 +169,9 @@ class Calls:
             return {"status": "partially_awake", "is_sleeping": True}
         if sleeps:
             raise Failed(502, "StillAsleep", "the engine answered, and sleeps on: wake_up by tags")
-        await self._notes.keep(replace(hold, paused=False, by_agent=False, asleep=()))
+        await self._notes.keep(
+            replace(hold, paused=False, by_agent=False, asleep=(), draining=False)
+        )
         return {"status": "awake"}
 
     async def _start(self, call: Call, hold: Hold, session: str, *, paused: bool) -> None:

@@ -15,13 +15,15 @@ from weightrollout import bearer
 from weightrollout.agent.engine_watch import EngineWatch
 from weightrollout.agent.rl.failed import Failed
 from weightrollout.agent.rl.lifecycle import RlLifecycle
-from weightrollout.agent.rl.routes import ROUTES, Call, Route, able
+from weightrollout.agent.rl.routes import ROUTES, Call, Route, able, methods
 from weightrollout.agent.rl.wishes import Invalid, body_of, from_query, wish_of
 
 #: As the engine itself takes: handles of big models are many.
 MAX_BODY: Final = 32 * 1024 * 1024
 #: vLLM's own names take these in the query.
 QUERIES: Final = (Call.PAUSE, Call.SLEEP, Call.WAKE_UP, Call.RESET_CACHE)
+
+_HTTP: Final = {404: "not_found", 405: "method_not_allowed"}
 
 log = logging.getLogger(__name__)
 
@@ -41,8 +43,9 @@ class RlDoor:
                 app.router.add_route(
                     "*", f"/engine/{route.name}", self._handler(route, by_query=False)
                 )
-            by_query = route.call in QUERIES
-            app.router.add_route("*", route.alias, self._handler(route, by_query=by_query))
+            handler = self._handler(route, by_query=route.call in QUERIES)
+            for method in methods(route):
+                app.router.add_route(method, route.alias, handler)
         app.router.add_get("/health", self._health)
         return app
 
@@ -87,9 +90,7 @@ class RlDoor:
         except web.HTTPRequestEntityTooLarge:
             return _error(413, "too_large", f"a body has at most {MAX_BODY} bytes")
         except web.HTTPException as other:
-            return _error(
-                other.status, "not_found" if other.status == 404 else "http", other.reason
-            )
+            return _error(other.status, _HTTP.get(other.status, "http"), other.reason)
         except (
             Exception
         ) as error:  # the door: a bug is told to the client, and the log has it whole

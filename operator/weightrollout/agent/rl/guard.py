@@ -20,6 +20,8 @@ from weightrollout.swap.hold import Hold
 WEIGHTS: Final = "weights"
 #: Their engine call may take minutes; the engine's mutex would let nothing else through.
 UPDATING: Final = (Call.START, Call.START_DRAFT, Call.UPDATE, Call.FINISH)
+#: So may that of this one, which waits for its trainer to join.
+LONG: Final = (*UPDATING, Call.INIT)
 
 #: How a trainer's work on an engine that it does not hold yet begins.
 BEGINS: Final = (
@@ -68,7 +70,7 @@ def _conflicts(wish: Wish, scene: Scene, guard: Guard) -> Iterator[Conflict]:
         yield Conflict(
             "operator_drives", "spec.driver is Operator: a trainer may only end what it has begun"
         )
-    if scene.running in UPDATING and call not in UPDATING:
+    if scene.running in LONG and call not in LONG:
         yield Conflict("update_running", f"{scene.running} runs: wait for its answer")
     match call:
         case Call.RESUME:
@@ -88,12 +90,16 @@ def _conflicts(wish: Wish, scene: Scene, guard: Guard) -> Iterator[Conflict]:
                 yield Conflict("asleep", 'the weights sleep: wake_up {"tags": ["weights"]} first')
             if not scene.paused and guard is Guard.STRICT:
                 yield _not_paused(call)
+            if hold.draining and guard is not Guard.OFF:
+                yield _draining()
         case Call.UPDATE | Call.FINISH:
             if not hold.session:
                 again = f" ({hold.words})" if hold.incomplete else ""
                 yield Conflict("no_session", f"no update is open{again}: start_weight_update first")
             if not scene.paused and guard is not Guard.OFF:
                 yield _not_paused(call)
+            if hold.draining and guard is not Guard.OFF:
+                yield _draining()
         case _:
             pass
 
@@ -113,6 +119,14 @@ def _open(hold: Hold) -> Conflict:
 
 def _not_paused(call: Call) -> Conflict:
     return Conflict("not_paused", f"{call} needs a pause: pause_generation first")
+
+
+def _draining() -> Conflict:
+    """The engine calls itself paused from the begin of such a pause on (vLLM 0.32)."""
+    return Conflict(
+        "draining",
+        "a pause by wait has not ended, requests may run: pause_generation again, by keep or abort",
+    )
 
 
 def wakes_all(hold: Hold, tags: tuple[str, ...]) -> bool:

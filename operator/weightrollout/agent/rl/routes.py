@@ -69,6 +69,11 @@ ROUTES: Final = (
 )
 
 
+def methods(route: Route) -> tuple[str, ...]:
+    """Of its alias, as vLLM has it; what reads may be asked by any."""
+    return ("*",) if route.reads else ("POST",)
+
+
 def able(capabilities: Capabilities, needs: Needs) -> bool:
     match needs:
         case Needs.RL:
