@@ -180,11 +180,10 @@ def scenes() -> Iterator[Scene]:
         ((), (TARGET,), (DRAFT, TARGET)),
         (False, True),
     )
-    around = list(
-        product((None, Call.UPDATE, Call.INIT), ("", "txn-1"), *((False, True) for _ in range(3)))
-    )
+    flags = list(product((False, True), repeat=3))
+    around = list(product((None, Call.UPDATE, Call.INIT), ("", "txn-1"), flags))
     for (paused, asleep, session, incomplete, draining), rest in product(holds, around):
-        running, swap, poisoned, leaving, operator_drives = rest
+        running, swap, (poisoned, leaving, operator_drives) = rest
         yield Scene(
             hold=Hold(
                 "i",
