@@ -451,12 +451,12 @@ MUTANTS: Final = (
         ("unit/kube/test_pod_writes.py",),
     ),
     Mutant(
-        "a trainer's version is swapped away",
+        "a trainer's version counts for nothing",
         9,
-        "where a trainer drives only pods with base weights are loaded",
-        "rollout/situation.py",
-        "    if situation.fleet.trainer_drives:\n",
-        "    if False:\n",
+        "where a trainer drives a pod that has weights needs no others",
+        "rollout/classify.py",
+        "    if fleet.trainer_drives and (state := ",
+        "    if False and (state := ",
         (f"{_TRAINER}[joiner_loads_the_durable_version-0]",),
     ),
     Mutant(

@@ -10,7 +10,7 @@ from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.api.spec import Mode
 from weightrollout.api.status import Phase, TrainerStatus
 from weightrollout.rollout.classify import Pod, PodState, never_ran
-from weightrollout.rollout.fleet import Ref
+from weightrollout.rollout.fleet import Ref, Verdict
 from weightrollout.rollout.refusal import Refusal, listed
 from weightrollout.rollout.situation import Situation, durable_for
 
@@ -30,6 +30,10 @@ def trainer_status(situation: Situation) -> TrainerStatus | None:
 
 def phase_of(situation: Situation) -> Phase:
     """Where neither the spec is refused nor the durable version rejected."""
+    goal = situation.goal
+    verified = goal.desired is not None and goal.target.verdict is Verdict.VERIFIED
+    if not situation.pods and verified:
+        return Phase.COMPLETE  # scaled to zero
     running = [pod for pod in situation.pods if not never_ran(pod)]
     if running and all(in_hand(pod) for pod in running):
         return Phase.COMPLETE
