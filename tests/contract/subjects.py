@@ -60,6 +60,7 @@ class Can(StrEnum):
     NOTICE_WHO_LEFT = "be relied on to notice that a client left: in half of the runs it did not"
     RENAME_ITS_SERVICE = "serve vllm.Control under another name"
     RUN_UNMANAGED = "be started so that its frontend does not manage the engine"
+    TAKE_ANY_TAG = "be woken by a tag that nobody knows"
     SPEAK_GRPC = "be asked by gRPC"
     INTERLEAVE = "take a call while another one has not ended"
     EMPTY_ITS_CACHE = "empty its prefix cache by itself"
@@ -248,6 +249,10 @@ _REAL: Final = frozenset(
     }
 )
 #: Its plugin is as harsh as vLLM's own reload.
+#: What the way to an engine has no part in is shown by the first subject alone.
+_WHATEVER_THE_WAY: Final = frozenset(
+    {Can.DRAIN, Can.SPLIT_RANKS, Can.TELL_LOGPROBS, Can.WRITE_FILES}
+)
 _OVER_HTTP: Final = frozenset({Can.EMPTY_ITS_CACHE, Can.INTERLEAVE})
 _OVER_GRPC: Final = frozenset(
     {
@@ -266,14 +271,16 @@ SIMULATOR: Final = Subject(
 SIMULATOR_HTTP: Final = Subject(
     "simulator-http",
     frozenset({STARTED_WITH}),
-    _SIMULATED - _OVER_GRPC | _OVER_HTTP,
+    _SIMULATED - _OVER_GRPC - _WHATEVER_THE_WAY | _OVER_HTTP,
     partial(planned, engine_process, adapter=by_http, frontend="python", vllm=STARTED_WITH),
 )
 #: As it is reached through NVIDIA Dynamo's sidecar.
 SIMULATOR_DYNAMO: Final = Subject(
     "simulator-dynamo",
     frozenset({"0.33"}),
-    _SIMULATED - {Can.SPEAK_GRPC, Can.RENAME_ITS_SERVICE, Can.USE_OTHER_BACKENDS},
+    _SIMULATED
+    - _WHATEVER_THE_WAY
+    - {Can.SPEAK_GRPC, Can.RENAME_ITS_SERVICE, Can.USE_OTHER_BACKENDS, Can.TAKE_ANY_TAG},
     partial(planned, engine_process, adapter=by_dynamo, sidecar="127.0.0.1:0"),
 )
 #: The core behind it is the simulator's: only the frontend is vLLM's own word.

@@ -152,7 +152,7 @@ async def test_sleep_without_a_mode_aborts_and_without_a_level_puts_memory_to_sl
     assert await sleeper.is_sleeping(), "level 0 would be awake now: it puts no memory to sleep"
 
 
-@needs(Can.SLEEP)
+@needs(Can.SLEEP, Can.TAKE_ANY_TAG)
 async def test_wake_up_of_an_unknown_tag_is_ok_and_wakes_nothing(sleeper: EngineUnderTest) -> None:
     await sleeper.sleep()
     await sleeper.wake_up("nonsense")
