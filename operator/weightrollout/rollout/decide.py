@@ -227,7 +227,7 @@ def standing_refusals(situation: Situation) -> Iterator[Refusal]:
     if situation.canary.verdict.hold is not None:
         yield situation.canary.verdict.hold
     was_verified = goal.desired is not None and goal.target.verdict is Verdict.VERIFIED
-    if not situation.pods and (not was_verified or situation.fleet.trainer_drives):
+    if not situation.pods and not was_verified:
         yield Refusal(
             HoldGate.PODS,
             HoldReason.NO_PODS,
