@@ -49,6 +49,8 @@ OUT_OF_REACH: Final = {
     "engine/GetModelInfo": "asked only where trainers are let in",
     "engine/Shutdown": "asked only of an engine whose plugin does not obey an exit request",
     "operator/action/Evict": "asked for a pod beyond repair alone, where repair.allowDelete is true",
+    "operator/action/Label": "labels follow their pods with takeOut None alone",
+    "operator/action/Pace": "asked where spec.staging.maxBytesPerSecond changes while weights are read",
     "operator/action/AdoptRevision": "no rollout of a fleet that stays has a history without an owner",
     "operator/write/serviceaccounts/token": "agents on loopback addresses are shown no token",
 }

@@ -364,9 +364,9 @@ MUTANTS: Final = (
         "NaN is let through",
         8,
         "every value is looked at while it is read",
-        "weights/scatter.py",
-        "            bad = finite.first_not_finite(span.tensor.dtype, data[at : at + span.bytes])",
-        "            bad = None",
+        "weights/finite.py",
+        "        bad = first_not_finite(span.tensor.dtype, data[at : at + span.bytes])",
+        "        bad = None",
         ("unit/weights/test_staging_refusals.py",),
     ),
     Mutant(

@@ -36,6 +36,7 @@ DONE_S: Final = 90.0
 REASONED: Final = (
     *(Doing.RELEASE, Doing.RESTART_ENGINE, Doing.ADOPT_REVISION, Doing.EVICT),
     Doing.LABEL,  # with takeOut None alone
+    Doing.PACE,  # where the limit of a staging that runs is changed
 )
 ORDINARY: Final = tuple(each for each in Doing if each not in REASONED)
 

@@ -19,6 +19,7 @@ SOURCE = Path(rl.__file__).parent
 EACH_FIELD = [(call, it) for call, fields in FIELDS.items() for it in fields]
 GOOD = {
     **{"init_info": {}, "update_info": {}, "new_version": "7", "weight_version": "7"},
+    **{"reset_running_requests": True, "reset_external": False},
     **{"mode": "keep", "clear_cache": True, "level": 2, "tags": ["weights"]},
 }
 
