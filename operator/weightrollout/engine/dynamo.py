@@ -19,7 +19,7 @@ from weightrollout.engine.errors import (
     EngineRefused,
     EngineStateUnknown,
 )
-from weightrollout.engine.http_calls import HttpCalls, Reply, nonsense
+from weightrollout.engine.http_calls import HttpCalls, Reply, json_object, nonsense
 from weightrollout.engine.protocol import EngineInfo, PauseWay
 from weightrollout.engine.tls import TlsFiles
 from weightrollout.engine.vllm_grpc import REFUSALS, camel
@@ -105,7 +105,7 @@ class Dynamo(VllmLifecycle):
         await self._ask("control/wake_up", {"tags": list(tags) or None}, deadline_s)
 
     async def init_transfer(self, init_info_json: bytes, *, deadline_s: float) -> None:
-        body = {"init_info": _object("init_info", init_info_json)}
+        body = {"init_info": json_object("init_info", init_info_json)}
         await self._ask(INIT, body, deadline_s)
 
     async def start_update(self, *, deadline_s: float) -> None:
@@ -115,7 +115,7 @@ class Dynamo(VllmLifecycle):
         await self._ask("update/start_draft_weight_update", {}, deadline_s)
 
     async def update(self, update_info_json: bytes, *, deadline_s: float) -> None:
-        body = {"update_info": _object("update_info", update_info_json)}
+        body = {"update_info": json_object("update_info", update_info_json)}
         await self._ask("update/update_weights", body, deadline_s)
 
     async def finish_update(self, version: str | None, *, deadline_s: float) -> None:
@@ -211,15 +211,3 @@ def _failed(reply: Reply) -> EngineError:
     if _LABEL_FAILED in message and reply.where.endswith("/finish_weight_update"):
         return EngineStateUnknown(LABEL_NOT_SET, reply.words)
     return EngineStateUnknown(code, reply.words)
-
-
-def _object(name: str, payload: bytes) -> Any:
-    try:
-        body = json.loads(payload)
-    except (ValueError, RecursionError) as error:
-        raise EngineRefused(
-            "InvalidArgument", f"{name} must contain valid JSON: {error}"
-        ) from error
-    if not isinstance(body, dict):
-        raise EngineRefused("InvalidArgument", f"{name} must contain a JSON object")
-    return body

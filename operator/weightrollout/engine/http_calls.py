@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import aiohttp
 
-from weightrollout.engine.errors import EngineStateUnknown, EngineUnreachable
+from weightrollout.engine.errors import EngineRefused, EngineStateUnknown, EngineUnreachable
 from weightrollout.engine.tls import REFUSED, TlsFiles, TlsReader
 
 #: The longest answer that is read; a page of metrics has about 100 KB.
@@ -124,3 +124,16 @@ async def _text(response: aiohttp.ClientResponse, where: str) -> str:
 
 def nonsense(where: str) -> EngineStateUnknown:
     return EngineStateUnknown("UnexpectedAnswer", f"{where} did not answer as vLLM does")
+
+
+def json_object(name: str, payload: bytes) -> Any:
+    """What `vllm.Control` takes as `name`. Raises EngineRefused in its words."""
+    try:
+        body = json.loads(payload)
+    except (ValueError, RecursionError) as error:
+        raise EngineRefused(
+            "InvalidArgument", f"{name} must contain valid JSON: {error}"
+        ) from error
+    if not isinstance(body, dict):
+        raise EngineRefused("InvalidArgument", f"{name} must contain a JSON object")
+    return body

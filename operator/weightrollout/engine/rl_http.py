@@ -19,7 +19,7 @@ from weightrollout.engine.errors import (
     EngineRefused,
     EngineStateUnknown,
 )
-from weightrollout.engine.http_calls import HttpCalls, Query, Reply, nonsense
+from weightrollout.engine.http_calls import HttpCalls, Query, Reply, json_object, nonsense
 from weightrollout.engine.protocol import Capabilities, EngineInfo, PauseWay
 from weightrollout.engine.server_info import Facts, facts_of
 from weightrollout.engine.tls import TlsFiles
@@ -263,14 +263,7 @@ def _label(version: str) -> str:
 
 def _object(name: str, payload: bytes) -> bytes:
     """As vllm.Control has it; these routes also take a list for an update, each rank its own."""
-    try:
-        body = json.loads(payload)
-    except (ValueError, RecursionError) as error:
-        raise EngineRefused(
-            "InvalidArgument", f"{name} must contain valid JSON: {error}"
-        ) from error
-    if not isinstance(body, dict):
-        raise EngineRefused("InvalidArgument", f"{name} must contain a JSON object")
+    json_object(name, payload)
     return payload
 
 
