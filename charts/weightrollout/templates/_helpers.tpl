@@ -29,7 +29,7 @@ weightrollout-operator
 {{- if eq (int $port) (int .Values.port) }}
 {{- fail "discovery.port and port: two ports of one pod cannot be the same" }}
 {{- end -}}
-{{- dict "port" (int $port) "token" $found.token.secretName "key" ($found.token.key | default "token") "tls" $found.tls.secretName "from" ($found.from | default list) | toJson }}
+{{- dict "port" (int $port) "token" $found.token.secretName "key" ($found.token.key | default "token") "tls" $found.tls.secretName "from" ($found.from | default list) "backend" ($found.transferBackend | default false) | toJson }}
 {{- end }}
 {{- end }}
 

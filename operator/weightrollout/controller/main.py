@@ -143,6 +143,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     trainers.add_argument("--discovery-certificate", type=Path, help="PEM; off loopback a must")
     trainers.add_argument("--discovery-key", type=Path, help="PEM: the key of that certificate")
+    trainers.add_argument(
+        "--discovery-transfer-backend",
+        action="store_true",
+        help="name each worker's weight_transfer_backend, which some clients want and others refuse",
+    )
     parser.add_argument("--log-format", choices=("text", "json"), default="text")
     parser.add_argument("--log-level", choices=("DEBUG", "INFO", "WARNING"), default="INFO")
     parser.add_argument("--version", action="version", version=__version__)
@@ -193,7 +198,8 @@ def _discovery(options: argparse.Namespace) -> DiscoveryOptions | None:
             " without TLS: --discovery-certificate and --discovery-key, or loopback"
         )
     files = ServerFiles(certificate, key) if certificate is not None else None
-    return DiscoveryOptions(host, port, token, files)
+    with_backend = options.discovery_transfer_backend
+    return DiscoveryOptions(host, port, token, files, with_backend)
 
 
 class _JsonLines(logging.Formatter):

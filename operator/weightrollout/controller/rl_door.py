@@ -31,6 +31,7 @@ class DiscoveryOptions:
     port: int
     token: Path
     files: ServerFiles | None = None  # None: without TLS, which main allows on loopback alone
+    with_backend: bool = False  # a key more than Dynamo's
 
 
 class DiscoveryDoor:
@@ -75,7 +76,8 @@ class DiscoveryDoor:
             refused = _error(503, "discovery_failed", message)
             refused.force_close()  # behind a Service the next connection may meet the leader
             return refused
-        return web.json_response(listing(namespace, found))
+        with_backend = self._options.with_backend
+        return web.json_response(listing(namespace, found, with_backend=with_backend))
 
     def _why_not(self, said: str) -> str:
         try:

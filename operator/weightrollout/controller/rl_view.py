@@ -10,7 +10,10 @@ def worker_of(rollout: str, link: AgentLink) -> Worker:
     door = None
     if said is not None and said.HasField("trainer"):
         shown = said.trainer
-        door = Door(shown.port, shown.tls, tuple(shown.routes), shown.world_size, shown.model)
+        door = Door(
+            *(shown.port, shown.tls, tuple(shown.routes), shown.world_size, shown.model),
+            backend=shown.transfer_backend,
+        )
     trouble = ""
     if isinstance(link.seen, AgentFault):
         trouble = link.message or f"its agent: {link.seen}"

@@ -13,6 +13,8 @@ from weightrollout.api.addresses import with_port
 
 PROTOCOL_VERSION: Final = 1
 ENDPOINT: Final = "rl"
+#: Not among Dynamo's keys; prime-rl's pull request 3296 waits for it.
+BACKEND: Final = "weight_transfer_backend"
 #: JavaScript keeps whole numbers exact below this.
 INSTANCE_BITS: Final = 53
 
@@ -26,6 +28,7 @@ class Door:
     routes: tuple[str, ...]
     world_size: int
     model: str
+    backend: str = ""  # of its weight transfer, as the engine calls it
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +44,19 @@ class Worker:
     trouble: str = ""  # why what was told may be true no more
 
 
-def listing(namespace: str, workers: Iterable[Worker]) -> dict[str, Any]:
-    """Agents without the routes are left out, and so are those of whom nobody ever heard that they have them."""
+def listing(
+    namespace: str, workers: Iterable[Worker], *, with_backend: bool = False
+) -> dict[str, Any]:
+    """Agents without the routes are left out, and so are those of whom nobody ever heard that they have them.
+
+    `with_backend`: with the key that one client asks for and another refuses.
+    """
     found: dict[tuple[str, int], dict[str, Any]] = {}
     for worker in workers:
         if worker.door is not None:
             body = _body(namespace, worker, worker.door)
+            if with_backend and worker.door.backend and "error" not in body:
+                body[BACKEND] = worker.door.backend
             found.setdefault((worker.rollout, body["instance_id"]), body)
     return {
         "protocol_version": PROTOCOL_VERSION,

@@ -37,6 +37,18 @@ def test_address_of_ipv6_stands_in_brackets_and_tls_in_the_url() -> None:
     assert body["system_url"] == "https://[fd00::7]:9612"
 
 
+def test_backend_is_named_only_where_the_operator_is_told_to() -> None:
+    named = replace(ONE, door=replace(DOOR, backend="nccl"))
+    assert only(named).keys() == KEYS
+    (body,) = listing("ml", [named], with_backend=True)["workers"]
+    assert (body.keys() - KEYS, body["weight_transfer_backend"]) == (
+        {"weight_transfer_backend"},
+        "nccl",
+    )
+    (body,) = listing("ml", [replace(named, trouble="silent")], with_backend=True)["workers"]
+    assert "weight_transfer_backend" not in body
+
+
 @pytest.mark.parametrize(
     "worker",
     [

@@ -67,4 +67,5 @@ def door(book: Book, board: Board, sight: EngineSight) -> pb.TrainerDoor | None:
         world_size=sight.world_size,
         model=port.model[:MAX_MODEL],
         guard=guard_word(state.guard(book, board)),
+        transfer_backend=sight.backend,
     )

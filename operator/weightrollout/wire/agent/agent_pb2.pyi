@@ -438,6 +438,7 @@ class TrainerDoor(_message.Message):
     WORLD_SIZE_FIELD_NUMBER: _builtins.int
     MODEL_FIELD_NUMBER: _builtins.int
     GUARD_FIELD_NUMBER: _builtins.int
+    TRANSFER_BACKEND_FIELD_NUMBER: _builtins.int
     port: _builtins.int
     tls: _builtins.bool
     world_size: _builtins.int
@@ -446,6 +447,8 @@ class TrainerDoor(_message.Message):
     """as it is served; empty until the engine has said it"""
     guard: _builtins.str
     """in force now: "Strict", "AutoPause" or "Off" """
+    transfer_backend: _builtins.str
+    """as the engine calls it; empty where it takes no weights"""
     @_builtins.property
     def routes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """"control/..." and "update/...", sorted; what the engine can do, whatever state it is in"""
@@ -459,10 +462,11 @@ class TrainerDoor(_message.Message):
         world_size: _builtins.int = ...,
         model: _builtins.str = ...,
         guard: _builtins.str = ...,
+        transfer_backend: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["guard", b"guard", "model", b"model", "port", b"port", "routes", b"routes", "tls", b"tls", "world_size", b"world_size"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["guard", b"guard", "model", b"model", "port", b"port", "routes", b"routes", "tls", b"tls", "transfer_backend", b"transfer_backend", "world_size", b"world_size"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
