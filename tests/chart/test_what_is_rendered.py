@@ -78,7 +78,7 @@ def test_operator_is_given_what_rights_yaml_lists_and_nothing_else(name: str) ->
         and each["metadata"]["name"].startswith("weightrollout-operator")
     ]
 
-    expected = list(rbac.OF_ALL if name == "everywhere" else rbac.OF_ONE_NAMESPACE)
+    expected = list(rbac.OF_ALL if name in ("everywhere", "signatures") else rbac.OF_ONE_NAMESPACE)
     if name == "everything":
         expected[0] = (*rbac.WHERE_IT_WORKS, *rbac.EVICTING, *rbac.OWN)
     if name == "roles-only":
