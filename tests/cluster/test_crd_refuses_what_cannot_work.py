@@ -143,6 +143,48 @@ REFUSED: dict[str, tuple[Json, str, int]] = {
         "spec.weights.signature.file",
         0,
     ),
+    "signature by a key that is none": (
+        {
+            "weights": {
+                **GOOD["weights"],
+                "signature": {
+                    "key": "-----BEGIN PRIVATE KEY-----\nMFkw\n-----END PRIVATE KEY-----\n"
+                },
+            }
+        },
+        "spec.weights.signature.key",
+        0,
+    ),
+    "signature by authorities that are none": (
+        {"weights": {**GOOD["weights"], "signature": {"authorities": "release.pem"}}},
+        "spec.weights.signature.authorities",
+        0,
+    ),
+    "signature of a draft by a key that is none": (
+        {
+            "weights": {
+                **GOOD["weights"],
+                "draft": {
+                    **OWN_DRAFT,
+                    "signature": {
+                        "key": "-----BEGIN PRIVATE KEY-----\nMFkw\n-----END PRIVATE KEY-----\n"
+                    },
+                },
+            }
+        },
+        "spec.weights.draft.signature.key",
+        0,
+    ),
+    "signature of a draft by authorities that are none": (
+        {
+            "weights": {
+                **GOOD["weights"],
+                "draft": {**OWN_DRAFT, "signature": {"authorities": "release.pem"}},
+            }
+        },
+        "spec.weights.draft.signature.authorities",
+        0,
+    ),
     "signature of a draft by nobody": (
         {"weights": {**GOOD["weights"], "draft": {**OWN_DRAFT, "signature": {}}}},
         "spec.weights.draft.signature",
@@ -301,8 +343,8 @@ async def test_everything_wrong_is_said_at_once(api: Api, namespace: str) -> Non
 
 
 async def test_a_field_that_is_not_there_yet_is_refused(api: Api, namespace: str) -> None:
-    manifest = weight_rollout("chat", {**GOOD, "driver": "Trainer"})
-    with pytest.raises(ApiError, match=r"unknown field \\?\"spec.driver"):
+    manifest = weight_rollout("chat", {**GOOD, "autoscaler": "Operator"})
+    with pytest.raises(ApiError, match=r"unknown field \\?\"spec.autoscaler"):
         await api.create(collection(namespace), manifest, fieldValidation="Strict", dryRun="All")
 
 
