@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 
+from planning.liars import OfAnOlderRelease
 from planning.stories import Story, compare
 from planning.worlds import POISONED, PROMPT_FAILED, digest, new_pod, uri, weights, world_of
 from weightrollout.api.conditions import ConditionType
@@ -290,3 +291,15 @@ def test_fleet_of_a_trainer_ends_well_in_any_order(name: str, seed: int) -> None
 
 def test_every_golden_log_of_a_trainer_has_a_story() -> None:
     assert {path.stem for path in FOLDER.glob("*.story")} == set(STORIES)
+
+
+def test_agent_that_knows_no_trainers_is_named_and_loads_no_durable_version() -> None:
+    world = driven(first, "b", 2)
+    world.pods = [OfAnOlderRelease(**vars(pod)) for pod in world.pods]
+    planned = world.one_pass()
+    while world.advance() and world.now < 120:
+        planned = world.one_pass()
+    assert planned.status.hold is not None
+    assert planned.status.hold.reason == "AgentTooOld"
+    assert "spec.driver to Operator" in planned.status.hold.message
+    assert [pod.transaction for pod in world.pods] == [None, None]
