@@ -20,7 +20,7 @@ async def pause_raw(engine: EngineUnderTest, mode: pb.PauseMode.ValueType) -> No
 
 
 async def paused_in_mid_answer(
-    engine: EngineUnderTest, mode: PauseMode
+    engine: EngineUnderTest, mode: PauseMode, *, clear_cache: bool = True
 ) -> tuple[asyncio.Task[None], list[str], list[str | None]]:
     """Begin a long answer and pause after its third token."""
     tokens: list[str] = []
@@ -36,7 +36,10 @@ async def paused_in_mid_answer(
 
     reader = asyncio.create_task(read())
     await asyncio.wait_for(third.wait(), CALL_S)
-    await engine.pause(mode)
+    if clear_cache:
+        await engine.pause(mode)
+    else:
+        await engine.pause_as(PauseWay(mode.lower()), clear_cache=False)
     return reader, tokens, ends
 
 
@@ -164,7 +167,7 @@ async def test_new_requests_are_rejected_in_an_abort_pause(engine: EngineUnderTe
 async def test_new_requests_wait_in_an_abort_pause_before_0_33(start_engine: StartEngine) -> None:
     async with start_engine(vllm="0.32") as engine:
         await engine.pause(PauseMode.ABORT)
-        prompt = asyncio.create_task(engine.complete(PROMPT))
+        prompt = asyncio.create_task(engine.tokens(PROMPT, 6))
         await engine.hears()
         assert not prompt.done()
         await engine.resume()
@@ -180,7 +183,7 @@ async def test_new_requests_wait_behind_those_that_a_wait_pause_lets_end_before_
         await eventually(engine.busy)
         pause = asyncio.create_task(engine.pause_as(PauseWay.WAIT))
         await eventually(engine.is_paused)
-        late = asyncio.create_task(engine.complete(PROMPT))
+        late = asyncio.create_task(engine.tokens(PROMPT, 6))
         await pause
         assert len(await running) == LONGEST
         await engine.hears()
@@ -191,7 +194,7 @@ async def test_new_requests_wait_behind_those_that_a_wait_pause_lets_end_before_
 
 async def test_new_requests_wait_in_a_keep_pause(engine: EngineUnderTest) -> None:
     await engine.pause(PauseMode.KEEP)
-    prompt = asyncio.create_task(engine.complete(PROMPT))
+    prompt = asyncio.create_task(engine.tokens(PROMPT, 6))
     await engine.hears()
     assert not prompt.done()
     await engine.resume()
@@ -201,7 +204,7 @@ async def test_new_requests_wait_in_a_keep_pause(engine: EngineUnderTest) -> Non
 async def test_metrics_stand_still_in_a_keep_pause(engine: EngineUnderTest) -> None:
     """A request that is frozen counts as running, and one that arrived since does not count."""
     reader, tokens, _ = await paused_in_mid_answer(engine, PauseMode.KEEP)
-    late = asyncio.create_task(engine.complete(PROMPT))
+    late = asyncio.create_task(engine.tokens(PROMPT, 6))
     await engine.hears()
     load = await engine.inference.load(deadline_s=CALL_S)
     assert (load.running, load.waiting) == (1, 0)
@@ -270,7 +273,8 @@ async def test_prefix_cache_can_be_emptied_by_itself(engine: EngineUnderTest, pa
 async def test_prefix_cache_is_not_emptied_while_a_request_holds_it(
     engine: EngineUnderTest,
 ) -> None:
-    reader, _, _ = await paused_in_mid_answer(engine, PauseMode.KEEP)
+    """A pause that clears takes it from the requests that it freezes, too."""
+    reader, _, _ = await paused_in_mid_answer(engine, PauseMode.KEEP, clear_cache=False)
     control = engine.control
     assert not await control.reset_prefix_cache(running=False, external=False, deadline_s=CALL_S)
     assert await control.reset_prefix_cache(running=True, external=False, deadline_s=CALL_S)
