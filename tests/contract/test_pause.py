@@ -273,10 +273,20 @@ async def test_prefix_cache_can_be_emptied_by_itself(engine: EngineUnderTest, pa
 async def test_prefix_cache_is_not_emptied_while_a_request_holds_it(
     engine: EngineUnderTest,
 ) -> None:
-    """A pause that clears takes it from the requests that it freezes, too."""
     reader, _, _ = await paused_in_mid_answer(engine, PauseMode.KEEP, clear_cache=False)
     control = engine.control
     assert not await control.reset_prefix_cache(running=False, external=False, deadline_s=CALL_S)
     assert await control.reset_prefix_cache(running=True, external=False, deadline_s=CALL_S)
+    await engine.resume()
+    await asyncio.wait_for(reader, CALL_S)
+
+
+@needs(Can.EMPTY_ITS_CACHE)
+async def test_clearing_pause_takes_the_prefix_cache_from_what_it_freezes(
+    engine: EngineUnderTest,
+) -> None:
+    reader, _, _ = await paused_in_mid_answer(engine, PauseMode.KEEP)
+    control = engine.control
+    assert await control.reset_prefix_cache(running=False, external=False, deadline_s=CALL_S)
     await engine.resume()
     await asyncio.wait_for(reader, CALL_S)

@@ -161,6 +161,10 @@ class Core:
         if clear_cache:
             self.clear_cache()
 
+    @property
+    def holds_cache(self) -> bool:
+        return any(request.cached is not None for request in self.running)
+
     def clear_cache(self) -> None:
         self._prefixes.clear()
         for request in (*self.running, *self.waiting):

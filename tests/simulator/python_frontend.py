@@ -133,12 +133,12 @@ class PythonFrontend:
         return web.json_response({"vllm_config": config, "vllm_env": {}, "system_env": {}})
 
     async def reset_prefix_cache(self, http: web.Request) -> web.Response:
-        """Blocks of what runs are held, unless that is preempted."""
+        """What runs holds its blocks, unless it is preempted, now or by the pause that froze it."""
         core = self.control.calls.core
         running = _truth(http, "reset_running_requests", default=False)
 
         async def reset() -> bool:
-            if core.running and not running:
+            if core.holds_cache and not running:
                 return False
             core.clear_cache()
             return True
