@@ -7,8 +7,8 @@ weights out of service, until it is told.
 from dataclasses import dataclass
 from typing import Final
 
-from weightrollout.agent.rl.guard import Guard
 from weightrollout.agent.stable import Stable
+from weightrollout.api.guard import Guard
 from weightrollout.api.spec import Driver, TrainerGuard
 from weightrollout.swap.book import Book
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from weightrollout.agent.rl.calls import DRAIN_S
-from weightrollout.agent.rl.guard import Guard
 from weightrollout.api.addresses import with_brackets
+from weightrollout.api.guard import Guard
 from weightrollout.api.names import DEFAULT_TRAINER_PORT
 
 BIND: Final = f"127.0.0.1:{DEFAULT_TRAINER_PORT}"

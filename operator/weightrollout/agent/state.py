@@ -10,8 +10,8 @@ from weightrollout.agent import stable
 from weightrollout.agent.engine_watch import EngineSight
 from weightrollout.agent.orders import Orders, guard_in_force, trainer_drives
 from weightrollout.agent.readiness import Facts, Swapping
-from weightrollout.agent.rl.guard import Guard
 from weightrollout.agent.stable import Stable
+from weightrollout.api.guard import Guard
 from weightrollout.api.spec import TakeOut
 from weightrollout.api.swap import FailureClass
 from weightrollout.swap.book import Book, Transaction, held, touched

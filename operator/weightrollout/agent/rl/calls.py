@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from weightrollout.agent.rl.failed import Failed
-from weightrollout.agent.rl.guard import Guard
 from weightrollout.agent.rl.notes import Notes
 from weightrollout.agent.rl.routes import Call
 from weightrollout.agent.rl.wishes import Wish
+from weightrollout.api.guard import Guard
 from weightrollout.engine.errors import (
     LABEL_NOT_SET,
     EngineError,

@@ -10,11 +10,11 @@ dies of it, issue 57853), and an operator's swap is never disturbed.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from weightrollout.agent.rl.routes import Call
 from weightrollout.agent.rl.wishes import Wish
+from weightrollout.api.guard import Guard
 from weightrollout.swap.hold import Hold
 
 WEIGHTS: Final = "weights"
@@ -28,12 +28,6 @@ BEGINS: Final = (
     *(Call.INIT, Call.PAUSE, Call.SLEEP),
     *(Call.START, Call.START_DRAFT, Call.SET_VERSION),
 )
-
-
-class Guard(StrEnum):
-    STRICT = "strict"
-    AUTO_PAUSE = "auto-pause"
-    OFF = "off"
 
 
 @dataclass(frozen=True, slots=True)

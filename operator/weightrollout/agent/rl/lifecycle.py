@@ -14,11 +14,12 @@ from weightrollout.agent.engine_watch import EngineSight, EngineWatch
 from weightrollout.agent.orders import operator_drives
 from weightrollout.agent.rl.calls import DRAIN_S, LATE, READ_S, Calls
 from weightrollout.agent.rl.failed import Failed
-from weightrollout.agent.rl.guard import LONG, UPDATING, Guard, Scene, conflict
+from weightrollout.agent.rl.guard import LONG, UPDATING, Scene, conflict
 from weightrollout.agent.rl.notes import Notes
 from weightrollout.agent.rl.routes import Call
 from weightrollout.agent.rl.wishes import Wish
 from weightrollout.agent.state import Board
+from weightrollout.api.guard import Guard
 from weightrollout.engine.errors import (
     CONNECTION_CUT,
     EngineError,

@@ -14,9 +14,10 @@ from typing import Any, Final
 from weightrollout import generated
 from weightrollout.agent.rl.door import QUERIES
 from weightrollout.agent.rl.failed import CODES, ENGINES_OWN
-from weightrollout.agent.rl.guard import Guard, Scene, conflict
+from weightrollout.agent.rl.guard import Scene, conflict
 from weightrollout.agent.rl.routes import ROUTES, Call, Needs, Route, methods
 from weightrollout.agent.rl.wishes import RESETS, TAGS, Wish
+from weightrollout.api.guard import Guard
 from weightrollout.swap.hold import DRAFT, TARGET, Hold
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
+from weightrollout.api.guard import Guard
 from weightrollout.cli.exits import Exit
 from weightrollout.cli.inject import documents, sizes
 from weightrollout.cli.inject.pod import SUBDOMAIN
@@ -17,7 +18,6 @@ from weightrollout.cli.inject.report import (
     Refused,
     Report,
     Staging,
-    TrainerGuard,
 )
 from weightrollout.cli.inject.workloads import inject_all, take_back_all
 from weightrollout.weights.digest import FolderError
@@ -111,9 +111,9 @@ def inject(
         ),
     ] = None,
     trainer_guard: Annotated[
-        TrainerGuard,
+        Guard,
         typer.Option(help="strict: an update needs a pause; auto-pause: brings one; off: as vLLM."),
-    ] = TrainerGuard.STRICT,
+    ] = Guard.STRICT,
     agent_tls_secret: Annotated[
         str,
         typer.Option(

@@ -4,20 +4,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from weightrollout.api.guard import Guard
+
 Json = dict[str, Any]
 
 
 class Staging(StrEnum):
     MEMORY = "memory"
     DISK = "disk"
-
-
-class TrainerGuard(StrEnum):
-    """As the agent's --trainer-guard."""
-
-    STRICT = "strict"
-    AUTO_PAUSE = "auto-pause"
-    OFF = "off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +37,7 @@ class Options:
     acknowledge_exposed: bool = False
     node_volume: str = ""  # a claim, or a folder of the node where it begins with "/"
     trainer_token: tuple[str, str] | None = None  # Secret and key; None: the RL routes stay shut
-    trainer_guard: TrainerGuard = TrainerGuard.STRICT
+    trainer_guard: Guard = Guard.STRICT
     tls_secret: str = ""  # that the agent shows; "": one of its own making
 
 

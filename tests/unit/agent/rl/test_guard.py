@@ -3,9 +3,10 @@
 from dataclasses import replace
 from itertools import product
 
-from weightrollout.agent.rl.guard import BEGINS, UPDATING, Guard, Scene, conflict
+from weightrollout.agent.rl.guard import BEGINS, UPDATING, Scene, conflict
 from weightrollout.agent.rl.routes import ROUTES, Call
 from weightrollout.agent.rl.wishes import Wish
+from weightrollout.api.guard import Guard
 from weightrollout.swap.hold import DRAFT, TARGET, Hold
 
 CHANGES = [each.call for each in ROUTES if not each.reads]

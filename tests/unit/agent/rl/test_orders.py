@@ -12,8 +12,8 @@ from weightrollout.agent.orders import (
     trainer_drives,
 )
 from weightrollout.agent.reasons import NotReadyReason
-from weightrollout.agent.rl.guard import Guard
 from weightrollout.agent.stable import ABSENT, Stable
+from weightrollout.api.guard import Guard
 from weightrollout.api.reasons import HoldReason
 from weightrollout.api.spec import Driver, TrainerGuard
 from weightrollout.kube.configmaps import Stable as Published

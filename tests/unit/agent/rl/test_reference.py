@@ -10,10 +10,10 @@ import pytest
 
 from weightrollout.agent import rl
 from weightrollout.agent.rl.failed import CODES
-from weightrollout.agent.rl.guard import Guard
 from weightrollout.agent.rl.reference import ANSWERS, FIELDS, Field, refused
 from weightrollout.agent.rl.routes import ROUTES, Call
 from weightrollout.agent.rl.wishes import Invalid, wish_of
+from weightrollout.api.guard import Guard
 
 SOURCE = Path(rl.__file__).parent
 EACH_FIELD = [(call, it) for call, fields in FIELDS.items() for it in fields]

@@ -3,13 +3,13 @@
 import pytest
 
 from injecting import IMAGE, Json, deployment, engine, inject_one, named, pod_spec, taken_back
-from weightrollout.agent.rl.guard import Guard
 from weightrollout.api import names
 from weightrollout.api.callers import AGENT_TLS_NAME
-from weightrollout.cli.inject.report import Options, Reason, Refused, Report, TrainerGuard
+from weightrollout.api.guard import Guard
+from weightrollout.cli.inject.report import Options, Reason, Refused, Report
 
 OPEN = Options(
-    agent_image=IMAGE, trainer_token=("trainers", "bearer"), trainer_guard=TrainerGuard.AUTO_PAUSE
+    agent_image=IMAGE, trainer_token=("trainers", "bearer"), trainer_guard=Guard.AUTO_PAUSE
 )
 
 
@@ -83,7 +83,3 @@ def test_port_that_is_taken_is_refused_only_where_it_would_be_ours() -> None:
 def test_taking_back_shuts_the_routes() -> None:
     before = deployment()
     assert taken_back(inject_one(before, OPEN)[0]) == before
-
-
-def test_guards_are_those_of_the_agent() -> None:
-    assert [str(each) for each in TrainerGuard] == [str(each) for each in Guard]
