@@ -12,8 +12,8 @@ import yaml
 from aiohttp import web
 
 from debian import NotThere, program
-from localcluster.cluster import free_ports
 from localcluster.waiting import eventually
+from ports import ports_for_good
 from tiers import unavailable
 
 STARTS_WITHIN_S: Final = 60.0
@@ -64,7 +64,7 @@ async def real_prometheus(folder: Path) -> AsyncIterator[RealPrometheus]:
         binary = program("prometheus", "prometheus")
     except NotThere as why:
         unavailable(f"there is no Prometheus: {why}")
-    found = RealPrometheus(free_ports(1)[0])
+    found = RealPrometheus(ports_for_good(1)[0])
     exporter = web.Application()
     exporter.router.add_get("/metrics", found._metrics)
     runner = web.AppRunner(exporter, access_log=None)

@@ -20,11 +20,11 @@ from typing import Final
 
 import checkpoints
 from localcluster.certificates import Authority
-from localcluster.cluster import free_ports
 from objectstore.build import server_binary
 from objectstore.files import sha256sum
 from objectstore.server import S3Server, s3_server
 from objectstore.tls import server_side, trusted
+from ports import ports_for_good
 from reports import report_of
 from weightrollout.handover.records import EngineReport
 from weightrollout.weights.staging import Store
@@ -170,7 +170,7 @@ def _open(server: S3Server, bucket: str) -> None:
 @contextmanager
 def _with_tls(server: S3Server, work: Path) -> Iterator[tuple[str, int]]:
     """The same buckets; host and port, process id."""
-    address = f"localhost:{free_ports(1)[0]}"
+    address = f"localhost:{ports_for_good(1)[0]}"
     tls = work / "tls"
     process = subprocess.Popen(
         [

@@ -281,7 +281,7 @@ SIMULATOR_DYNAMO: Final = Subject(
     _SIMULATED
     - _WHATEVER_THE_WAY
     - {Can.SPEAK_GRPC, Can.RENAME_ITS_SERVICE, Can.USE_OTHER_BACKENDS, Can.TAKE_ANY_TAG},
-    partial(planned, engine_process, adapter=by_dynamo, sidecar="127.0.0.1:0"),
+    partial(planned, engine_process, adapter=by_dynamo, sidecar=True),
 )
 #: The core behind it is the simulator's: only the frontend is vLLM's own word.
 FRONTEND: Final = Subject(

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from localcluster.cluster import free_ports
 from localcluster.processes import Command, Process, start_process
+from ports import ports_for_good
 
 #: Fail-over in a test should take seconds; the defaults are for clusters.
 LEASE: Final = ("--lease-seconds=5", "--renew-seconds=3.5", "--retry-seconds=1")
@@ -54,7 +54,7 @@ class OperatorProcess:
 
     def start(self) -> None:
         self._starts += 1
-        (port,) = free_ports(1)
+        (port,) = ports_for_good(1)
         self.http = f"http://127.0.0.1:{port}"
         self._folder.mkdir(parents=True, exist_ok=True)
         self._process = start_process(

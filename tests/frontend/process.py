@@ -11,7 +11,6 @@ import re
 import shlex
 import shutil
 import signal
-import socket
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from frontend.binary import frontend_binary
 from frontend.script import Script
 from frontend.serve_cores import PID_FILE
 from frontend.tokenizer import write_tokenizer
+from ports import KeptPorts
 from simulator.process import Flag, arguments
 
 TESTS: Final = Path(__file__).resolve().parent.parent
@@ -50,8 +50,9 @@ class FrontendProcess:
     options: tuple[str, ...]  # of vllm-rs
     managed: bool  # vllm-rs starts the cores and ends with them; else they are started beside it
     cores: int
-    http_port: int = 0
-    grpc_port: int = 0
+    http_port: int
+    grpc_port: int
+    rendezvous: int  # of the frontend and its cores
     _frontend: asyncio.subprocess.Process | None = None
     _beside: asyncio.subprocess.Process | None = None
     _reader: asyncio.Task[None] | None = field(default=None, repr=False)
@@ -72,13 +73,17 @@ class FrontendProcess:
     async def start(self, *, deadline_s: float = START_S) -> None:
         """Start both and wait until it serves; a restart keeps its ports."""
         command = self._write_command()
-        rendezvous = self._free_port()
         self._said.clear()
         self._frontend = await asyncio.create_subprocess_exec(
             *(str(frontend_binary()), "serve", str(self.model)),
             *("--tokenizer", str(write_tokenizer(self.folder / "tokenizer"))),
             *("--host", ADDRESS, "--port", str(self.http_port), "--grpc-port", str(self.grpc_port)),
-            *("--data-parallel-size", str(self.cores), "--data-parallel-rpc-port", str(rendezvous)),
+            *(
+                "--data-parallel-size",
+                str(self.cores),
+                "--data-parallel-rpc-port",
+                str(self.rendezvous),
+            ),
             *(("--python", str(command)) if self.managed else ("--data-parallel-size-local", "0")),
             *self.options,
             env=self._environment(),
@@ -90,7 +95,7 @@ class FrontendProcess:
         if not self.managed:
             self._beside = await asyncio.create_subprocess_exec(
                 str(command),
-                *("--data-parallel-rpc-port", str(rendezvous)),
+                *("--data-parallel-rpc-port", str(self.rendezvous)),
                 *("--data-parallel-size", str(self.cores)),
             )
         await self._until(serving, deadline_s)
@@ -143,7 +148,7 @@ class FrontendProcess:
             raise FrontendNotStarted("".join(self._said))
 
     async def _read(self, process: asyncio.subprocess.Process, serving: asyncio.Event) -> None:
-        """Everything it says, so that it never blocks; and the ports that it was given."""
+        """Everything it says, so that it never blocks."""
         assert process.stdout is not None
         http = grpc = None
         async for line in process.stdout:
@@ -151,7 +156,6 @@ class FrontendProcess:
             self._said.append(text)
             http, grpc = _HTTP.search(text) or http, _GRPC.search(text) or grpc
             if http and grpc and not serving.is_set():
-                self.http_port, self.grpc_port = int(http[1]), int(grpc[1])
                 serving.set()
 
     def _write_command(self) -> Path:
@@ -183,11 +187,6 @@ class FrontendProcess:
     def _pid_of_cores(self) -> int:
         return int((self.folder / PID_FILE).read_text())
 
-    def _free_port(self) -> int:
-        with socket.create_server((ADDRESS, 0)) as free:
-            port: int = free.getsockname()[1]
-            return port
-
     def _running(self) -> asyncio.subprocess.Process:
         if self._frontend is None:
             raise RuntimeError("the frontend was not started")
@@ -211,8 +210,11 @@ async def frontend_process(
     if drain_seconds:
         options = (*options, "--shutdown-timeout", f"{drain_seconds:.0f}")
         flags["drain_seconds"] = drain_seconds
+    kept = KeptPorts(3, address=ADDRESS)
+    http, grpc, rendezvous = kept.numbers
     engine = FrontendProcess(
-        model, folder, tuple(arguments(flags)), tuple(options), managed=not unmanaged, cores=cores
+        *(model, folder, tuple(arguments(flags)), tuple(options), not unmanaged, cores),
+        *(http, grpc, rendezvous),
     )
     try:
         for rank, what in enumerate(scripts):
@@ -221,4 +223,5 @@ async def frontend_process(
         yield engine
     finally:
         await engine.stop()
+        kept.close()
         shutil.rmtree(folder, ignore_errors=True)

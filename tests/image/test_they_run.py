@@ -12,9 +12,9 @@ import pytest
 from checkpoints import write_checkpoint
 from images.places import version
 from images.running import Container, Unpacked
-from localcluster.cluster import free_ports
 from localcluster.processes import Command, Process, start_process
 from localcluster.waiting import eventually
+from ports import ports_for_good
 
 Images = Callable[[str], Unpacked]
 
@@ -124,7 +124,7 @@ async def test_an_agent_finds_the_simulated_engine_beside_it(
         folder.mkdir()
         folder.chmod(0o777)
     write_checkpoint(folders["model"], seed=1)
-    http, grpc, calls, door = free_ports(4)
+    http, grpc, calls, door = ports_for_good(4)
     places = {"/srv": folders["staging"], "/mnt": folders["handover"], "/media": folders["model"]}
     shared = ["--staging=/srv", "--handover=/mnt"]
     engine = [f"--http=127.0.0.1:{http}", f"--grpc=127.0.0.1:{grpc}", "--model=/media", *shared]

@@ -9,10 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import random
 import shutil
 import signal
-import socket
 import tempfile
 import uuid
 from pathlib import Path
@@ -27,13 +25,10 @@ from localcluster.control_plane import LOOPBACK_ONLY, ControlPlane
 from localcluster.kubeconfig import Access, write_kubeconfig
 from localcluster.processes import Command, Guard, Process, log_tail, start_process
 from localcluster.waiting import NeverCame, eventually
+from ports import ports_for_good
 
 STOP_S: Final = 3.0
 GUARD_S: Final = 30.0
-ATTEMPTS: Final = 3  # a port we chose may be taken before its user binds it
-PORTS: Final = range(
-    20000, 32000
-)  # below the ephemeral range, so no outgoing connection takes one of ours
 
 log = logging.getLogger(__name__)
 
@@ -63,21 +58,11 @@ class LocalCluster(Cluster):
         self._binary = await asyncio.to_thread(control_plane_binary)
         self._guard.start()
         try:
-            for attempt in range(1, ATTEMPTS + 1):
-                try:
-                    await self._start()
-                    return self
-                except ClusterFailed:
-                    await self._stop_parts()
-                    if attempt == ATTEMPTS or not self._port_was_taken():
-                        raise
-                    log.warning(
-                        "a port was taken by another process, attempt %d of %d", attempt, ATTEMPTS
-                    )
+            await self._start()
         except BaseException:
             await self._close()
             raise
-        raise AssertionError("unreachable")
+        return self
 
     async def __aexit__(
         self,
@@ -149,7 +134,7 @@ class LocalCluster(Cluster):
 
     async def _start(self) -> None:
         shutil.rmtree(self.folder / "etcd", ignore_errors=True)
-        for name, port in zip(("etcd", "peers", "kube-apiserver"), free_ports(3), strict=True):
+        for name, port in zip(("etcd", "peers", "kube-apiserver"), ports_for_good(3), strict=True):
             self._ports[name] = port
         if self._settings.port is not None:
             self._ports["kube-apiserver"] = self._settings.port
@@ -292,11 +277,6 @@ class LocalCluster(Cluster):
     def _failed(self, name: str, what: str) -> ClusterFailed:
         return ClusterFailed(f"{name} {what}; the end of its log:\n{self.log_tail(name)}")
 
-    def _port_was_taken(self) -> bool:
-        return any(
-            "address already in use" in self.log_tail(name) for name in ("etcd", "kube-apiserver")
-        )
-
     async def _stop_parts(self) -> None:
         for part in self._parts.values():
             part.signal(signal.SIGKILL)  # there is nothing to save
@@ -307,18 +287,3 @@ class LocalCluster(Cluster):
     async def _close(self) -> None:
         await self._stop_parts()
         await self._guard.release(GUARD_S)
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports of 127.0.0.1 that nobody listens on right now."""
-    found: list[int] = []
-    while len(found) < count:
-        port = random.choice(PORTS)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        if port not in found:
-            found.append(port)
-    return found

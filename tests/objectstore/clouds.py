@@ -17,9 +17,9 @@ from typing import Final, Protocol
 from urllib.parse import quote, urlencode
 
 from gobinary import BuildFailed
-from localcluster.cluster import free_ports
 from objectstore.build import azurite_command, google_binary
 from objectstore.server import running
+from ports import ports_for_good
 from tiers import unavailable
 
 #: Of the service whose signatures are made here.
@@ -131,7 +131,7 @@ def google_server(folder: Path) -> Iterator[Google]:
         binary = google_binary()
     except (BuildFailed, OSError) as why:
         unavailable(f"there is no fake-gcs-server: {why}")
-    port = free_ports(1)[0]
+    port = ports_for_good(1)[0]
     found = Google(f"127.0.0.1:{port}")
     argv = [str(binary), "-scheme", "http", "-host", "127.0.0.1", "-port", str(port)]
     argv += ["-backend", "memory", "-public-host", "127.0.0.1"]  # with any port
@@ -146,7 +146,7 @@ def azure_server(folder: Path) -> Iterator[Azure]:
         command = azurite_command()
     except (BuildFailed, OSError) as why:
         unavailable(f"there is no Azurite: {why}")
-    port = free_ports(1)[0]
+    port = ports_for_good(1)[0]
     key = base64.b64encode(secrets.token_bytes(33)).decode()
     found = Azure(f"127.0.0.1:{port}", "account", key)
     argv = [*command, "--inMemoryPersistence", "--disableTelemetry", "--skipApiVersionCheck"]

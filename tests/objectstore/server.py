@@ -16,8 +16,8 @@ from typing import Final
 from obstore.store import S3Store
 
 from gobinary import BuildFailed
-from localcluster.cluster import free_ports
 from objectstore.build import server_binary
+from ports import ports_for_good
 from tiers import unavailable
 
 STARTS_WITHIN_S: Final = 30.0
@@ -80,7 +80,7 @@ def started(folder: Path) -> Iterator[S3Server]:
     root.mkdir()
     sidecar.mkdir()
     found = S3Server(
-        root, f"127.0.0.1:{free_ports(1)[0]}", "AKIDFORTESTS", f"secret-{secrets.token_hex(16)}"
+        root, f"127.0.0.1:{ports_for_good(1)[0]}", "AKIDFORTESTS", f"secret-{secrets.token_hex(16)}"
     )
     argv = [str(binary), "--port", found.address, "posix", "--sidecar", str(sidecar), str(root)]
     environment = {"ROOT_ACCESS_KEY": found.user, "ROOT_SECRET_KEY": found.password}

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -22,6 +21,7 @@ from typing import Final
 import aiohttp
 
 from localcluster.processes import Command, Process, log_tail, start_process
+from ports import KeptPorts
 from realvllm import leftovers, venv
 from realvllm.launch import ADDRESS, Frontend, Launch, Ports, arguments, environment
 from realvllm.leftovers import Watch
@@ -171,17 +171,12 @@ async def engine(
         volume.mkdir(parents=True, exist_ok=True)
     mark = f"{MARK}={uuid.uuid4().hex}"
     plugins = write_folder(folder / "plugins", installed())
-    running = RealEngine(launch, _free_ports(), folder / "engine.log", plugins, mark)
-    try:
-        await running.start(deadline_s=deadline_s)
-        yield running
-    finally:
-        await running.stop()
-
-
-def _free_ports() -> Ports:
-    """Two ports that nobody uses now; the time until the engine binds them is the risk we take."""
-    with socket.socket() as http, socket.socket() as grpc:
-        http.bind((ADDRESS, 0))
-        grpc.bind((ADDRESS, 0))
-        return Ports(http.getsockname()[1], grpc.getsockname()[1])
+    with KeptPorts(2, address=ADDRESS) as kept:
+        http, grpc = kept.numbers
+        ports = Ports(http, grpc)
+        running = RealEngine(launch, ports, folder / "engine.log", plugins, mark)
+        try:
+            await running.start(deadline_s=deadline_s)
+            yield running
+        finally:
+            await running.stop()

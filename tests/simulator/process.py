@@ -17,6 +17,8 @@ from typing import Any, Final
 
 import aiohttp
 
+from ports import KeptPorts
+
 TESTS: Final = Path(__file__).resolve().parent.parent
 START_S: Final = 30.0
 EXIT_S: Final = 10.0
@@ -33,10 +35,10 @@ class EngineNotStarted(Exception):
 class EngineProcess:
     arguments: tuple[str, ...]
     address: str  # a 127.x address
-    http_port: int = 0
-    grpc_port: int = 0
-    instance: str = ""
+    http_port: int
+    grpc_port: int
     sidecar: str = ""  # HOST:PORT of Dynamo's; "" for none
+    instance: str = ""
     _process: asyncio.subprocess.Process | None = None
     _errors: asyncio.Task[bytes] | None = field(default=None, repr=False)
 
@@ -69,10 +71,7 @@ class EngineProcess:
         line = await asyncio.wait_for(self._process.stdout.readline(), deadline_s)
         if not line:
             raise EngineNotStarted((await self._errors).decode())
-        ready = json.loads(line)
-        self.http_port = int(ready["http"].rpartition(":")[2])
-        self.grpc_port = int(ready["grpc"].rpartition(":")[2])
-        self.instance, self.sidecar = ready["instance"], ready["sidecar"]
+        self.instance = json.loads(line)["instance"]
 
     def kill(self, signal_number: int = signal.SIGKILL) -> None:
         if self._running().returncode is None:
@@ -125,15 +124,23 @@ class EngineProcess:
 
 @asynccontextmanager
 async def engine_process(
-    *, model: Path, address: str = "127.0.0.1", **flags: Flag
+    *, model: Path, address: str = "127.0.0.1", sidecar: bool = False, **flags: Flag
 ) -> AsyncIterator[EngineProcess]:
-    """A serving engine. `flags` are those of the simulator, with underscores."""
-    engine = EngineProcess(("--model", str(model), *arguments(flags)), address)
-    try:
-        await engine.start()
-        yield engine
-    finally:
-        await engine.stop()
+    """A serving engine, behind Dynamo's sidecar or not. `flags` are those of the simulator, with underscores."""
+    with KeptPorts(3, address=address) as kept:
+        http, grpc, beside = kept.numbers
+        engine = EngineProcess(
+            ("--model", str(model), *arguments(flags)),
+            address,
+            http,
+            grpc,
+            f"{address}:{beside}" if sidecar else "",
+        )
+        try:
+            await engine.start()
+            yield engine
+        finally:
+            await engine.stop()
 
 
 def arguments(flags: dict[str, Flag]) -> list[str]:

@@ -20,9 +20,9 @@ from helm.chart import SETS, one, rendered
 from localcluster.access import Cluster
 from localcluster.api import Api
 from localcluster.certificates import Authority
-from localcluster.cluster import free_ports
 from localcluster.virtual_node import VirtualNode
 from localcluster.waiting import eventually
+from ports import ports_for_good
 from toytrainer import TOKEN, Trainer
 from weightrollout.api.callers import AGENT_TLS_NAME
 
@@ -69,7 +69,7 @@ async def doors(
     await world.apply(
         secret(CERTIFICATE_SECRET, {"tls.crt": leaf.certificate, "tls.key": leaf.key})
     )
-    (port,) = free_ports(1)
+    (port,) = ports_for_good(1)
     flags = await discovery_flags(world, port)
     operator = await world.operator(how=OperatorRun(flags=flags))
     await world.apply(weight_rollout(NAME, None))

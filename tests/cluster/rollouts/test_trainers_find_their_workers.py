@@ -11,9 +11,9 @@ import pytest
 from fleet.manifests import FleetSpec, weight_rollout
 from fleet.operator_process import OperatorProcess, OperatorRun
 from fleet.world import World
-from localcluster.cluster import free_ports
 from localcluster.virtual_node import VirtualNode
 from localcluster.waiting import eventually
+from ports import ports_for_good
 from toytrainer import TOKEN, Trainer, fabric
 from weightrollout.api.names import DEFAULT_TRAINER_PORT
 
@@ -64,7 +64,7 @@ def token(world: World) -> Path:
 
 @pytest.fixture(scope="module")
 async def discovery(world: World, token: Path) -> AsyncIterator[Discovery]:
-    (port,) = free_ports(1)
+    (port,) = ports_for_good(1)
     flags = (f"--discovery-token-file={token}", f"--discovery-bind=127.0.0.1:{port}")
     process: OperatorProcess = await world.operator(how=OperatorRun(flags=flags))
     yield Discovery(f"http://127.0.0.1:{port}")

@@ -13,9 +13,9 @@ from fleet.world import World
 from images.running import Container, Unpacked
 from localcluster.access import Cluster
 from localcluster.api import Api
-from localcluster.cluster import free_ports
 from localcluster.processes import Command, start_process
 from localcluster.waiting import eventually
+from ports import ports_for_good
 
 LEADS_S = 120.0
 
@@ -41,7 +41,7 @@ async def test_the_image_of_the_operator_leads_and_ends_in_order(
         "/mnt": readable,
         "/tmp": scratch,
     }  # where a kubeconfig's certificates are written to
-    (port,) = free_ports(1)
+    (port,) = ports_for_good(1)
     container = Container(image.root, image.archive, volumes, network=True)
     asked = [f"--namespace={world.namespace}", "--kubeconfig=/mnt/kubeconfig"]
     command = container.command(*asked, f"--http-bind=127.0.0.1:{port}", *LEASE)

@@ -23,7 +23,7 @@ async def sidecar(tmp_path: Path, **flags: Any) -> AsyncIterator[EngineProcess]:
         (tmp_path / name).mkdir()
     volumes = {name: tmp_path / name for name in ("handover", "staging")}
     model = write_checkpoint(tmp_path / "a", seed=1)
-    wanted: dict[str, Any] = {"sidecar": "127.0.0.1:0", "token_seconds": 0.001, **volumes, **flags}
+    wanted: dict[str, Any] = {"sidecar": True, "token_seconds": 0.001, **volumes, **flags}
     async with engine_process(model=model, **wanted) as engine:
         yield engine
 
