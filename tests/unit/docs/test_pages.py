@@ -7,18 +7,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import pages
+from pages import DOCS, FENCE, fences, name
 from weightrollout.cli.main import app
 
-ROOT = Path(__file__).parents[3]
-DOCS = ROOT / "docs"
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")])
+PAGES = pages.pages()
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
-FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-
-
-def named(pages: list[Path]) -> list[str]:
-    return [str(page.relative_to(ROOT)) for page in pages]
 
 
 def anchors(page: Path) -> set[str]:
@@ -27,7 +22,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named(PAGES))
+@pytest.mark.parametrize("page", PAGES, ids=map(name, PAGES))
 def test_each_link_of_a_page_leads_to_a_page_and_a_heading(page: Path) -> None:
     for target in LINK.findall(FENCE.sub("", page.read_text())):
         if "://" in target or target.startswith("mailto:"):
@@ -49,12 +44,9 @@ def test_each_page_is_on_the_list() -> None:
 
 def manifests() -> Iterator[tuple[str, str]]:
     for page in PAGES:
-        for indent, language, text in FENCE.findall(page.read_text()):
-            if language == "yaml" and re.search("^kind: WeightRollout", text.strip(), re.MULTILINE):
-                yield (
-                    str(page.relative_to(ROOT)),
-                    re.sub(f"^{indent}", "", text, flags=re.MULTILINE),
-                )
+        for fence in fences(page.read_text()):
+            if fence.language == "yaml" and re.search("^kind: WeightRollout", fence.text, re.M):
+                yield name(page), fence.text
 
 
 MANIFESTS = list(manifests())
