@@ -1,14 +1,18 @@
 """Documentation that leads somewhere: links, the list of pages, and manifests that the API server would take."""
 
+import ast
+import json
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 import pages
-from pages import DOCS, FENCE, fences, name
+from pages import DOCS, FENCE, Fence, fences, name
 from weightrollout.cli.main import app
 
 PAGES = pages.pages()
@@ -58,3 +62,25 @@ def test_each_manifest_of_a_page_would_be_taken(page: str, text: str, tmp_path: 
     file.write_text(text)
     linted = CliRunner().invoke(app, ["lint", str(file)])
     assert linted.exit_code == 0, linted.output
+
+
+def parsed(language: str, text: str) -> object:
+    """Raises what the language's own parser raises."""
+    match language:
+        case "json":
+            return json.loads(text)
+        case "yaml":
+            return list(yaml.safe_load_all(text))
+        case "toml":
+            return tomllib.loads(text)
+        case "python":
+            return compile(text, "page", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    return None
+
+
+BLOCKS = [(name(page), each) for page in PAGES for each in fences(page.read_text())]
+
+
+@pytest.mark.parametrize(("page", "block"), BLOCKS, ids=[page for page, _ in BLOCKS])
+def test_each_block_of_a_page_is_of_its_language(page: str, block: Fence) -> None:
+    parsed(block.language, block.text)
