@@ -1,5 +1,6 @@
 """A trainer with the SDK drives a real fleet: it publishes tensors, waits for proof, and takes a version back."""
 
+import ast
 import asyncio
 import os
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from safetensors.numpy import load_file
 
 import checkpoints
@@ -16,6 +18,7 @@ from fleet.operator_process import OperatorProcess
 from fleet.world import World
 from localcluster.access import Cluster
 from localcluster.virtual_node import VirtualNode
+from pages import DOCS, fences
 from weightrollout import sdk
 from weightrollout.sdk import Fleet, FleetState, Folder, sync
 
@@ -23,7 +26,7 @@ pytestmark = pytest.mark.cluster
 
 SOON = 60.0
 NAME = "learner"
-EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "toy_trainer.py"
+EXAMPLE = DOCS / "examples" / "toy_trainer.py"
 POLICY = {"swap": {"takeOut": "None", "drainSeconds": 0}, "strategy": {"maxUnavailable": "100%"}}
 
 
@@ -169,6 +172,39 @@ async def test_example_of_a_training_loop_runs_as_it_is_written(
     lines = said.decode().splitlines()
     assert [line.partition(":")[0] for line in lines] == ["step 1", "step 2"]
     assert all(" 0 answers" not in line for line in lines), lines
+
+
+async def test_snippet_of_the_page_runs_as_it_is_written(
+    trained: Fleet,
+    world: World,
+    cluster: Cluster,
+    storage: Folder,
+    base: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    paper = (DOCS / "sdk.md").read_text()
+    [snippet] = [each.text for each in fences(paper) if "fleet.publish(" in each.text]
+    uri = (await storage.put("exp7.12", tensors(base, 12))).uri
+    places = {'"chat"': f'"{NAME}"', "file:///models/chat/step-12/": uri}
+    for said, place in places.items():
+        assert said in snippet
+        snippet = snippet.replace(said, place)
+    monkeypatch.setenv("KUBECONFIG", str(of_namespace(cluster, world.namespace, tmp_path)))
+    code = compile(snippet, "sdk.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    await eval(code, {})
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["exp7.12"] * 2
+
+
+def of_namespace(cluster: Cluster, namespace: str, folder: Path) -> Path:
+    """A kubeconfig whose context is in this namespace, as a user's is in theirs."""
+    config = yaml.safe_load(cluster.kubeconfig.read_text())
+    for context in config["contexts"]:
+        context["context"]["namespace"] = namespace
+    path = folder / "kubeconfig"
+    path.write_text(yaml.safe_dump(config))
+    return path
 
 
 async def test_fleet_that_is_not_there_is_named(world: World, cluster: Cluster) -> None:
