@@ -1,11 +1,11 @@
 """A trainer with the SDK drives a real fleet: it publishes tensors, waits for proof, and takes a version back."""
 
-import ast
 import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from textwrap import indent
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from fleet.operator_process import OperatorProcess
 from fleet.world import World
 from localcluster.access import Cluster
 from localcluster.virtual_node import VirtualNode
-from pages import DOCS, fences
+from pages import DOCS, ROOT, fences
 from weightrollout import sdk
 from weightrollout.sdk import Fleet, FleetState, Folder, sync
 
@@ -27,6 +27,7 @@ pytestmark = pytest.mark.cluster
 SOON = 60.0
 NAME = "learner"
 EXAMPLE = DOCS / "examples" / "toy_trainer.py"
+OPERATOR = ROOT / "operator"
 POLICY = {"swap": {"takeOut": "None", "drainSeconds": 0}, "strategy": {"maxUnavailable": "100%"}}
 
 
@@ -164,7 +165,7 @@ async def test_example_of_a_training_loop_runs_as_it_is_written(
         *(sys.executable, str(EXAMPLE), NAME, "--run", "loop", "--steps", "2"),
         *("--base", str(base), "--out", str(tmp_path), "--namespace", world.namespace),
         *("--kubeconfig", str(cluster.kubeconfig)),
-        env={**os.environ, "PYTHONPATH": str(EXAMPLE.parents[2] / "operator")},
+        env={**os.environ, "PYTHONPATH": str(OPERATOR)},
         stdout=asyncio.subprocess.PIPE,
     )
     said, _ = await asyncio.wait_for(process.communicate(), 2 * SOON)
@@ -175,26 +176,24 @@ async def test_example_of_a_training_loop_runs_as_it_is_written(
 
 
 async def test_snippet_of_the_page_runs_as_it_is_written(
-    trained: Fleet,
-    world: World,
-    cluster: Cluster,
-    storage: Folder,
-    base: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    trained: Fleet, world: World, cluster: Cluster, storage: Folder, base: Path, tmp_path: Path
 ) -> None:
     paper = (DOCS / "sdk.md").read_text()
     [snippet] = [each.text for each in fences(paper) if "fleet.publish(" in each.text]
     uri = (await storage.put("exp7.12", tensors(base, 12))).uri
-    places = {'"chat"': f'"{NAME}"', "file:///models/chat/step-12/": uri}
-    for said, place in places.items():
+    for said, ours in {'"chat"': f'"{NAME}"', "file:///models/chat/step-12/": uri}.items():
         assert said in snippet
-        snippet = snippet.replace(said, place)
-    monkeypatch.setenv("KUBECONFIG", str(of_namespace(cluster, world.namespace, tmp_path)))
-    code = compile(snippet, "sdk.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    await eval(code, {})
-    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["exp7.12"] * 2
+        snippet = snippet.replace(said, ours)
+    kubeconfig = of_namespace(cluster, world.namespace, tmp_path)
+    program = "import asyncio\nasync def main():\n" + indent(snippet, " ") + "asyncio.run(main())"
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", program),
+        env={**os.environ, "PYTHONPATH": str(OPERATOR), "KUBECONFIG": str(kubeconfig)},
+        stdout=asyncio.subprocess.PIPE,
+    )
+    told, _ = await asyncio.wait_for(process.communicate(), 2 * SOON)
+    assert process.returncode == 0
+    assert [line.split()[1] for line in told.decode().splitlines()] == ["exp7.12"] * 2
 
 
 def of_namespace(cluster: Cluster, namespace: str, folder: Path) -> Path:
