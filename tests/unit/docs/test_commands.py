@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from pages import DOCS, commands, fences, name, pages
 from weightrollout.agent.settings import parse
+from weightrollout.api.names import AGENT_CONTAINER
 from weightrollout.cli.main import app
 
 IMAGE = "registry.example/weightrollout-agent:1"
@@ -56,7 +57,12 @@ def test_an_injection_of_a_page_works(page: str, words: list[str]) -> None:
     Path("injected.yaml").write_text(runner.invoke(app, first, env=environment).stdout)
     done = runner.invoke(app, words, env=environment)
     assert done.exit_code == 0, done.output
-    assert list(yaml.safe_load_all(done.stdout))
+    [workload] = yaml.safe_load_all(done.stdout)
+    sidecars = workload["spec"]["template"]["spec"].get("initContainers", [])
+    agents = [each for each in sidecars if each["name"] == AGENT_CONTAINER]
+    assert len(agents) == (0 if "--uninject" in words else 1)
+    for agent in agents:
+        parse([each for each in agent["args"] if "$(" not in each])
 
 
 def deployment(words: list[str]) -> str:
