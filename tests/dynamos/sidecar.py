@@ -15,13 +15,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from localcluster.waiting import eventually
-from simulator.process import EngineProcess, Flag, engine_process
+from simulator.process import EngineProcess, engine_process
 from wheelmember import Member
 
-#: The newest release of the package index when this was written; docs/frontends.md names it.
+#: docs/frontends.md names the version.
 DYNAMO_RUNTIME: Final = Member(
     *("ai-dynamo-runtime", "1.6.1", "dynamo/_core.abi3.so"),
     sha256={"x86_64": "49b77fd5a676d08d0983869c5882dac53c794b67b7e5b6e0bea6cd2c5587ba9b"},
@@ -45,7 +45,7 @@ class SidecarNotStarted(Exception):
 
 
 @asynccontextmanager
-async def engine_behind_dynamo(*, model: Path, **flags: Flag) -> AsyncIterator[EngineProcess]:
+async def engine_behind_dynamo(*, model: Path, **flags: Any) -> AsyncIterator[EngineProcess]:
     """A serving simulated engine behind Dynamo's own sidecar. `flags` are those of the simulator."""
     async with engine_process(model=model, **flags) as engine, sidecar(engine):
         yield engine

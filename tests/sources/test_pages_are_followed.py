@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -163,7 +162,7 @@ def test_folder_of_a_web_server_is_read_as_the_page_says(reader: Reader, tmp_pat
 
 
 @pytest.fixture
-def bucket(s3: S3Server) -> Iterator[tuple[str, dict[str, str]]]:
+def bucket(s3: S3Server) -> tuple[str, dict[str, str]]:
     """Its name, and what a reader exports for it."""
     if shutil.which("aws") is None:
         unavailable("no aws command")
