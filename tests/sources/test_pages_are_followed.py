@@ -1,10 +1,6 @@
 """Pages about weights, followed by the letter: what their blocks say is typed into a shell, with the placeholders filled in."""
 
-import os
 import shutil
-import subprocess
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +13,7 @@ from objectstore.files import static
 from objectstore.front import front
 from objectstore.server import S3Server
 from objectstore.tls import server_side, trusted
-from pages import DOCS, fences, typed
+from pages import DOCS, Reader, block, fences
 from reports import report_of
 from signers import Signer, sign_keyless
 from smallsigstore import Sigstore
@@ -31,55 +27,17 @@ from weightrollout.weights.sources import never
 from weightrollout.weights.staging import Store
 
 SIGNING: Final = "howto/signing.md"
-LINE_S: Final = 60.0
-KUBECTL: Final = '#!/bin/sh\nshift && exec kubectl-weightrollout "$@"\n'
-
-
-@dataclass(frozen=True)
-class Reader:
-    """Has our plugin, and is in the folder where the weights lie: `step-1200`."""
-
-    folder: Path
-
-    @property
-    def weights(self) -> Path:
-        return self.folder / "step-1200"
-
-    def types(self, block: str, **environment: str) -> list[str]:
-        """The lines that came. `block`: of a page, with what it names as a place replaced."""
-        places = [self.folder / "bin", Path(sys.executable).parent, os.environ["PATH"]]
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", block],
-            cwd=self.folder,
-            env={**os.environ, **environment, "PATH": os.pathsep.join(map(str, places))},
-            capture_output=True,
-            text=True,
-            timeout=LINE_S,
-            check=False,
-        )
-        assert done.returncode == 0, f"{block}\n{done.stdout}{done.stderr}"
-        return done.stdout.splitlines()
 
 
 @pytest.fixture
 def reader(tmp_path: Path) -> Reader:
-    kubectl = tmp_path / "bin" / "kubectl"
-    kubectl.parent.mkdir()
-    kubectl.write_text(KUBECTL)
-    kubectl.chmod(0o755)
     checkpoints.write_checkpoint(tmp_path / "step-1200", seed=1)
-    return Reader(tmp_path)
+    return Reader.in_folder(tmp_path)
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "staging", threads=2, patience=QUICK)
-
-
-def block(page: str, about: str) -> str:
-    """The one shell block of a page that has this in it."""
-    [found] = [each for each in typed(page) if about in each]
-    return found
 
 
 def signature(about: str) -> dict[str, Any]:
