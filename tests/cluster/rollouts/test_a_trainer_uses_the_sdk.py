@@ -9,7 +9,6 @@ from textwrap import indent
 
 import numpy as np
 import pytest
-import yaml
 from safetensors.numpy import load_file
 
 import checkpoints
@@ -184,7 +183,7 @@ async def test_snippet_of_the_page_runs_as_it_is_written(
     for said, ours in {'"chat"': f'"{NAME}"', "file:///models/chat/step-12/": uri}.items():
         assert said in snippet
         snippet = snippet.replace(said, ours)
-    kubeconfig = of_namespace(cluster, world.namespace, tmp_path)
+    kubeconfig = cluster.kubeconfig_in(world.namespace, tmp_path)
     program = "import asyncio\nasync def main():\n" + indent(snippet, " ") + "asyncio.run(main())"
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", program),
@@ -194,16 +193,6 @@ async def test_snippet_of_the_page_runs_as_it_is_written(
     told, _ = await asyncio.wait_for(process.communicate(), 2 * SOON)
     assert process.returncode == 0
     assert [line.split()[1] for line in told.decode().splitlines()] == ["exp7.12"] * 2
-
-
-def of_namespace(cluster: Cluster, namespace: str, folder: Path) -> Path:
-    """A kubeconfig whose context is in this namespace, as a user's is in theirs."""
-    config = yaml.safe_load(cluster.kubeconfig.read_text())
-    for context in config["contexts"]:
-        context["context"]["namespace"] = namespace
-    path = folder / "kubeconfig"
-    path.write_text(yaml.safe_dump(config))
-    return path
 
 
 async def test_fleet_that_is_not_there_is_named(world: World, cluster: Cluster) -> None:
