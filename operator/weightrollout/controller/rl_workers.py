@@ -77,7 +77,8 @@ def _body(namespace: str, worker: Worker, door: Door) -> dict[str, Any]:
         "routes": [] if trouble else sorted(set(door.routes)),
     }
     if door.model:
-        body["model"] = door.model  # clients pass over workers of another: one in trouble is theirs, too
+        # Also of one in trouble: clients pass over workers of another model, and wait for theirs.
+        body["model"] = door.model
     if trouble:
         return {**body, "error": trouble}
     scheme = "https" if door.tls else "http"
