@@ -1,7 +1,6 @@
 """docs/howto/signing.md, steps 1 to 3, on a fleet: keys, a signature that was forgotten, and the rollout of signed weights."""
 
 import asyncio
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,17 +35,16 @@ async def test_a_forgotten_signature_is_named_and_what_is_signed_then_is_served(
 ) -> None:
     reader = Reader.in_folder(tmp_path)
     checkpoints.write_checkpoint(reader.weights, seed=1200, arithmetic=True)
-    types = partial(asyncio.to_thread, reader.types)
-    await types(block(PAGE, "openssl"))
+    await asyncio.to_thread(reader.types, block(PAGE, "openssl"))
     await world.apply(manifest(reader.weights, tmp_path / "release.pub"))
     status = await world.until_phase(fleet.name, "RolledBack", SOON_S)
     assert "SignatureMissing" in f"{status['message']} {status['failures']}"
 
-    await types(
-        block(PAGE, f"sign {PLACE} --key release.key\n").replace(PLACE, str(reader.weights))
-    )
+    sign = block(PAGE, f"sign {PLACE} --key release.key\n")
+    await asyncio.to_thread(reader.types, sign.replace(PLACE, str(reader.weights)))
     retry = "kubectl weightrollout retry chat"
     assert f"`{retry}`" in (DOCS / PAGE).read_text()
-    await types(retry, KUBECONFIG=str(cluster.kubeconfig_in(world.namespace, tmp_path)))
+    kubeconfig = str(cluster.kubeconfig_in(world.namespace, tmp_path))
+    await asyncio.to_thread(reader.types, retry, KUBECONFIG=kubeconfig)
     status = await world.until_phase(fleet.name, "Complete", SOON_S)
     assert (status["stable"]["version"], status["updated"]) == ("1200", "2/2")
