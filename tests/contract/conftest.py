@@ -12,6 +12,7 @@ import pytest
 import checkpoints
 from contract.oracle import ComputedOracle
 from contract.subjects import (
+    DYNAMO,
     FRONTEND,
     Pair,
     RealStarts,
@@ -25,10 +26,12 @@ from contract.subjects import (
     record,
 )
 from contract.under_test import TOKEN_S, EngineUnderTest
+from dynamos.sidecar import sidecar
 from frontend.process import FrontendProcess, frontend_process
 from realvllm import tier
 from tiers import unavailable
 
+StartSidecar = Callable[..., AbstractAsyncContextManager[Path]]
 StartFrontend = Callable[..., AbstractAsyncContextManager[FrontendProcess]]
 
 SLOW_S: Final = 1.0
@@ -62,8 +65,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def _subject_of(item: pytest.Item) -> Any:
-    if "frontend" in getattr(item, "fixturenames", ()):
+    fixtures = getattr(item, "fixturenames", ())
+    if "frontend" in fixtures:
         return FRONTEND
+    if "dynamo" in fixtures:
+        return DYNAMO
     callspec = getattr(item, "callspec", None)
     return None if callspec is None else callspec.params.get("subject")
 
@@ -82,6 +88,13 @@ def frontend(request: pytest.FixtureRequest) -> StartFrontend:
     """For what only the real frontend over several or scripted cores shows."""
     _had(request, FRONTEND)
     return partial(frontend_process, token_seconds=TOKEN_S)
+
+
+@pytest.fixture(scope="session")
+def dynamo(request: pytest.FixtureRequest) -> StartSidecar:
+    """Dynamo's own sidecar in front of a simulated engine, beside the double of it."""
+    _had(request, DYNAMO)
+    return sidecar
 
 
 def _had(request: pytest.FixtureRequest, chosen: Subject) -> Subject:

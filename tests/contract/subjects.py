@@ -29,13 +29,15 @@ from contract.under_test import (
     planned,
 )
 from contract.weights import PlannedWeights, StockWeights, Weights
-from frontend.binary import FetchFailed, frontend_binary
+from dynamos.sidecar import DYNAMO_RUNTIME, engine_behind_dynamo
+from frontend.binary import VLLM_RS
 from frontend.process import frontend_process
 from realvllm import families, plugins, tiny
 from realvllm.engine import engine
 from realvllm.guarded import guarded
 from realvllm.launch import Frontend, Launch
 from simulator.process import engine_process
+from wheelmember import FetchFailed, Member
 
 OURS: Final = "weightrollout"
 STOCK: Final = "stock"
@@ -223,9 +225,9 @@ async def record(pair: Pair, name: str, fresh: EngineUnderTest) -> None:
     await pair.oracle.record(name, fresh)
 
 
-def _obtain_frontend() -> None:
+def _obtain(member: Member) -> None:
     try:
-        frontend_binary()
+        member.fetched()
     except FetchFailed as failed:
         raise Unavailable(str(failed)) from failed
 
@@ -283,13 +285,20 @@ SIMULATOR_DYNAMO: Final = Subject(
     - {Can.SPEAK_GRPC, Can.RENAME_ITS_SERVICE, Can.USE_OTHER_BACKENDS, Can.TAKE_ANY_TAG},
     partial(planned, engine_process, adapter=by_dynamo, sidecar=True),
 )
+#: The same through the sidecar that Dynamo ships: its routes, its texts and its routing are its own word.
+DYNAMO: Final = replace(
+    SIMULATOR_DYNAMO,
+    name="dynamo",
+    start=partial(planned, engine_behind_dynamo, adapter=by_dynamo),
+    obtain=partial(_obtain, DYNAMO_RUNTIME),
+)
 #: The core behind it is the simulator's: only the frontend is vLLM's own word.
 FRONTEND: Final = Subject(
     "vllm-rs",
     frozenset({"0.33"}),
     _SIMULATED - {Can.NOTICE_WHO_LEFT, Can.RENAME_ITS_SERVICE, Can.TELL_LOGPROBS},
     partial(planned, frontend_process),
-    obtain=_obtain_frontend,
+    obtain=partial(_obtain, VLLM_RS),
 )
 #: vLLM with its own reload.
 VLLM: Final = Subject(
@@ -318,4 +327,4 @@ def params() -> list[object]:
     real = [VLLM, *([PLUGIN, PLUGIN_HTTP] if plugins.ours_exists() else [])]
     marks = (pytest.mark.real_engine, pytest.mark.timeout(2400))
     real_params = (pytest.param(subject, marks=marks) for subject in real)
-    return [SIMULATOR, SIMULATOR_HTTP, SIMULATOR_DYNAMO, FRONTEND, *real_params]
+    return [SIMULATOR, SIMULATOR_HTTP, SIMULATOR_DYNAMO, DYNAMO, FRONTEND, *real_params]

@@ -194,6 +194,6 @@ async def test_update_of_sleeping_weights_kills_the_engine(
 ) -> None:
     async with start_engine(enable_sleep_mode=True) as engine:
         await engine.sleep()
-        with pytest.raises(EngineStateUnknown, match="Unavailable"):
+        with pytest.raises(EngineStateUnknown, match=r"Unavailable|transport error"):
             await engine.transfer(pair.b, "b")
         assert await engine.process.exit_code() != 0

@@ -3,7 +3,8 @@
 import argparse
 import sys
 
-from frontend.binary import FetchFailed, frontend_binary
+from frontend.binary import frontend_binary
+from wheelmember import FetchFailed
 
 
 def main() -> int:

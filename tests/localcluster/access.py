@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+import yaml
+
 from localcluster.api import Api, ApiError, Json
 from localcluster.kubeconfig import write_kubeconfig
 from localcluster.waiting import eventually
@@ -28,6 +30,15 @@ class Cluster:
     def api(self, deadline_s: float = 60.0) -> Api:
         """A new client with full rights; enter it as an async context manager."""
         return Api(self.kubeconfig, deadline_s)
+
+    def kubeconfig_in(self, namespace: str, folder: Path) -> Path:
+        """One whose context is in this namespace, as a user's is in theirs."""
+        config = yaml.safe_load(self.kubeconfig.read_text())
+        for context in config["contexts"]:
+            context["context"]["namespace"] = namespace
+        path = folder / f"kubeconfig-{namespace}"
+        path.write_text(yaml.safe_dump(config))
+        return path
 
     async def kubeconfig_for_serviceaccount(
         self,

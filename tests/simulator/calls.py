@@ -19,6 +19,10 @@ from weightrollout.wire.vllm import control_pb2 as pb
 T = TypeVar("T")
 
 MEMORY_TAGS: Final = frozenset({"weights", "kv_cache"})
+#: What every vLLM with the service calls it; Dynamo's sidecar starts with no other.
+API_VERSION: Final = "vllm"
+#: ModelInfo.supports_token_ids_input (field 21), which nobody here reads and that sidecar wants.
+TAKES_TOKEN_IDS: Final = b"\xa8\x01\x01"
 
 
 @dataclass(slots=True)
@@ -41,6 +45,7 @@ class Calls:
         )
         return pb.ServerInfo(
             engine_version=settings.engine_version,
+            api_version=API_VERSION,
             instance_id=settings.instance,
             parallelism=pb.ParallelismInfo(
                 tensor_parallel_size=settings.ranks,
@@ -56,7 +61,8 @@ class Calls:
 
     async def get_model_info(self, _: Any) -> Message:
         name = str(self.settings.model)
-        return pb.ModelInfo(model_id=name, served_model_name=name)
+        info = pb.ModelInfo(model_id=name, served_model_name=name)
+        return pb.ModelInfo.FromString(info.SerializeToString() + TAKES_TOKEN_IDS)
 
     async def shutdown(self, _: Any) -> Message:
         self.shutdown_asked.set()

@@ -38,6 +38,14 @@ _UTILITIES: Final = {
     **{call: call for call in ("sleep", "wake_up", "is_sleeping", "get_weight_version")},
     "update_weight_version": "set_weight_version",
 }
+
+
+async def _empty(_: bytes, __: Context) -> bytes:
+    return b""
+
+
+#: Of Dynamo's sidecar, which does not start without: an engine that publishes no events of its cache.
+NOBODY_ELSE_ASKS: Final = {"GetKvEventSources": _empty}
 _call_ids: Final = itertools.count(1)
 _HUMP: Final = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -57,9 +65,10 @@ class Control:
             served |= READING | MUTATING
         if settings.version >= SHUTDOWN_SINCE:
             served.add("Shutdown")
+        behaviours = {name: self._behaviour(name) for name in served} | NOBODY_ELSE_ASKS
         return grpc.method_handlers_generic_handler(
             settings.control_service,
-            {name: grpc.unary_unary_rpc_method_handler(self._behaviour(name)) for name in served},
+            {name: grpc.unary_unary_rpc_method_handler(each) for name, each in behaviours.items()},
         )
 
     def _behaviour(self, name: str) -> Callable[[bytes, Context], Awaitable[bytes]]:

@@ -1,8 +1,8 @@
 """NVIDIA Dynamo's sidecar in front of the engine: its system server, with the order and the errors of its own code.
 
-Row by row as facts say of lib/backend-common and lib/sidecar/vllm (pull requests 13259 to 13261, 13066): any method,
-200 with an error in the body for bad control bodies, 500 for bad update bodies and for whatever the engine says no to,
-and a worker that leaves Dynamo's routing before a pause and comes back only by a resume or a full wake-up.
+Row by row as ai-dynamo 1.6.1 answers, which tests/dynamos compares it with: any method, 200 with an error in the body for
+bad control bodies, 500 for bad update bodies and for whatever the engine says no to, and a worker that leaves Dynamo's
+routing before a pause and comes back only by a resume or a full wake-up.
 """
 
 import asyncio
@@ -28,6 +28,24 @@ MODES: Final = {
 TAGS: Final = ("weights", "kv_cache", "scheduling")
 LEAVING: Final = ("control/pause_generation", "control/sleep")
 JOINING: Final = ("control/resume_generation", "control/wake_up")
+#: What the text of a failed call begins with, by the engine's code; of any other code: INTERNAL.
+KINDS: Final = {
+    **dict.fromkeys(
+        (
+            grpc.StatusCode.INVALID_ARGUMENT,
+            grpc.StatusCode.NOT_FOUND,
+            grpc.StatusCode.ALREADY_EXISTS,
+            grpc.StatusCode.FAILED_PRECONDITION,
+            grpc.StatusCode.OUT_OF_RANGE,
+        ),
+        "InvalidRequest",
+    ),
+    grpc.StatusCode.CANCELLED: "Cancelled",
+    grpc.StatusCode.DEADLINE_EXCEEDED: "DeadlineExceeded",
+    grpc.StatusCode.UNAVAILABLE: "Unavailable",
+}
+INTERNAL: Final = "Internal"
+BODY_BYTES: Final = 2 << 20
 
 Body = dict[str, Any]
 Handler = Callable[[Body], Awaitable[Body]]
@@ -35,6 +53,13 @@ Handler = Callable[[Body], Awaitable[Body]]
 
 class Wrong(Exception):
     """A field that is not as it should be."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"InvalidRequest: {text}")
+
+
+class EngineFailed(Exception):
+    """A call of vllm.Control did."""
 
 
 @dataclass
@@ -44,7 +69,7 @@ class Sidecar:
     _mutation: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def app(self) -> web.Application:
-        app = web.Application(client_max_size=32 << 20)
+        app = web.Application(client_max_size=BODY_BYTES)
         app.router.add_route("*", "/engine/{route:.*}", self.answer)
         app.router.add_get("/simulator/registered", self.tell)
         return app
@@ -54,7 +79,12 @@ class Sidecar:
 
     async def answer(self, http: web.Request) -> web.Response:
         route = http.match_info["route"]
-        raw = await http.read()
+        try:
+            raw = await http.read()
+        except web.HTTPRequestEntityTooLarge:
+            return web.Response(
+                status=413, text="Failed to buffer the request body: length limit exceeded"
+            )
         try:
             body = json.loads(raw) if raw else {}
         except ValueError as wrong:
@@ -77,8 +107,8 @@ class Sidecar:
             if part == "control":
                 return _text(200, {"status": "error", "message": str(wrong)})
             return _handler_error(str(wrong))
-        except Refusal as refusal:
-            return _handler_error(f"{route}: {refusal.text} ({_code(refusal.code)})")
+        except EngineFailed as failed:
+            return _handler_error(str(failed))
 
     async def _moving(self, route: str, handler: Handler, body: Body) -> Body:
         """Fields, mutex, routing, engine. What fails leaves it out of routing."""
@@ -118,10 +148,16 @@ class Sidecar:
         return found
 
     async def _call(self, name: str, request: Message) -> Any:
-        return await self.control.served(name, request.SerializeToString())
+        try:
+            return await self.control.served(name, request.SerializeToString())
+        except Refusal as refusal:
+            kind = KINDS.get(refusal.code, INTERNAL)
+            said = f"{kind}: {name}: {refusal.text} ({_code(refusal.code)})"
+            raise EngineFailed(said) from refusal
 
     async def _pause(self, body: Body) -> Body:
-        request = pb.PauseGenerationRequest(mode=_mode(body), clear_cache=body.get("clear_cache"))
+        mode = _mode(body, "pause_generation")
+        request = pb.PauseGenerationRequest(mode=mode, clear_cache=body.get("clear_cache"))
         await self._call("PauseGeneration", request)
         return {"status": "paused"}
 
@@ -143,7 +179,9 @@ class Sidecar:
         return {"weight_version": reply.weight_version}
 
     async def _sleep(self, body: Body) -> Body:
-        await self._call("Sleep", pb.SleepRequest(mode=_mode(body), level=body.get("level")))
+        await self._call(
+            "Sleep", pb.SleepRequest(mode=_mode(body, "sleep"), level=body.get("level"))
+        )
         return {"status": "sleeping"}
 
     async def _wake_up(self, body: Body) -> Body:
@@ -172,13 +210,13 @@ class Sidecar:
         return {"message": "Weights updated"}
 
     async def _finish(self, body: Body) -> Body:
-        request = pb.FinishWeightUpdateRequest(weight_version=body.get("weight_version"))
+        request = pb.FinishWeightUpdateRequest(weight_version=_text_of(body, "weight_version"))
         await self._call("FinishWeightUpdate", request)
         return {"message": "Weight update finished"}
 
     async def _label(self, body: Body) -> Body:
-        version = body.get("new_version")
-        if not isinstance(version, str) or not version:
+        version = _text_of(body, "new_version")
+        if not version:
             raise Wrong("missing non-empty `new_version` string")
         request = pb.UpdateWeightVersionRequest(weight_version=version)
         await self._call("UpdateWeightVersion", request)
@@ -187,23 +225,53 @@ class Sidecar:
 
 def _check(route: str, body: Body) -> None:
     """Before the worker leaves its routing."""
-    _mode(body)
-    if not isinstance(body.get("clear_cache"), bool | None):
-        raise Wrong("`clear_cache` must be a boolean")
-    if route == "control/sleep" and body.get("level") not in (None, 0, 1, 2):
+    match route:
+        case "control/pause_generation":
+            _mode(body, "pause_generation")
+            if not isinstance(body.get("clear_cache"), bool | None):
+                raise Wrong("`clear_cache` must be a boolean")
+        case "control/sleep":
+            _check_level(body.get("level"))
+            _mode(body, "sleep")
+        case "control/wake_up":
+            _check_tags(body.get("tags"))
+
+
+def _check_level(level: object) -> None:
+    if level is None:
+        return
+    if not isinstance(level, int) or isinstance(level, bool) or not 0 <= level < 1 << 32:
+        raise Wrong("`level` must be a uint32")
+    if level > 2:
         raise Wrong("`level` must be one of 0, 1, or 2")
-    for tag in body.get("tags") or ():
+
+
+def _check_tags(tags: object) -> None:
+    if tags is None:
+        return
+    if not isinstance(tags, list):
+        raise Wrong("`tags` must be an array of strings")
+    if not all(isinstance(tag, str) for tag in tags):
+        raise Wrong("`tags` must contain only strings")
+    for tag in tags:
         if tag not in TAGS:
             raise Wrong(f"wake_up tag must be weights, kv_cache, or scheduling; got `{tag}`")
 
 
-def _mode(body: Body) -> "pb.PauseMode.ValueType":
-    mode = body.get("mode")
+def _mode(body: Body, call: str) -> "pb.PauseMode.ValueType":
+    mode = _text_of(body, "mode")
     if mode is None:
         return pb.PAUSE_MODE_ABORT
     if mode not in MODES:
-        raise Wrong(f"pause_generation mode must be abort, wait, or keep; got `{mode}`")
+        raise Wrong(f"{call} mode must be abort, wait, or keep; got `{mode}`")
     return MODES[mode]
+
+
+def _text_of(body: Body, name: str) -> str | None:
+    found = body.get(name)
+    if not isinstance(found, str | None):
+        raise Wrong(f"`{name}` must be a string")
+    return found
 
 
 def _object(body: Body, name: str) -> bytes:

@@ -60,7 +60,6 @@ class EngineProcess:
             *(sys.executable, "-m", "simulator", *self.arguments),
             *("--http", f"{self.address}:{self.http_port}"),
             *("--grpc", f"{self.address}:{self.grpc_port}"),
-            *(("--sidecar", self.sidecar) if self.sidecar else ()),
             env={**os.environ, "PYTHONPATH": _python_path()},
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -126,16 +125,14 @@ class EngineProcess:
 async def engine_process(
     *, model: Path, address: str = "127.0.0.1", sidecar: bool = False, **flags: Flag
 ) -> AsyncIterator[EngineProcess]:
-    """A serving engine, behind Dynamo's sidecar or not. `flags` are those of the simulator, with underscores."""
+    """A serving engine, behind the double of Dynamo's sidecar or not. `flags` are those of the simulator, with underscores."""
     with KeptPorts(3, address=address) as kept:
         http, grpc, beside = kept.numbers
-        engine = EngineProcess(
-            ("--model", str(model), *arguments(flags)),
-            address,
-            http,
-            grpc,
-            f"{address}:{beside}" if sidecar else "",
-        )
+        words = ("--model", str(model), *arguments(flags))
+        engine = EngineProcess(words, address, http, grpc)
+        if sidecar:
+            engine.sidecar = f"{address}:{beside}"
+            engine.arguments += ("--sidecar", engine.sidecar)
         try:
             await engine.start()
             yield engine

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from weightrollout import bearer
 from weightrollout.controller.rl_workers import Worker, listing
@@ -34,6 +35,12 @@ class DiscoveryOptions:
     with_backend: bool = False  # a key more than Dynamo's
 
 
+def routes(handler: Handler) -> list[web.RouteDef]:
+    """The three of them; namespace and name are in the request where they were said."""
+    prefixes = ("", "/{namespace}", "/{namespace}/{name}")
+    return [web.get(f"{prefix}{PATH}", handler) for prefix in prefixes]
+
+
 class DiscoveryDoor:
     def __init__(self, options: DiscoveryOptions, namespace: str, workers: Lister) -> None:
         """`namespace`: the operator's own. Raises FilesUnusable."""
@@ -47,9 +54,7 @@ class DiscoveryDoor:
     async def start(self) -> int:
         """The port it listens on."""
         app = web.Application()
-        app.router.add_get(PATH, self._list)
-        app.router.add_get(f"/{{namespace}}{PATH}", self._list)
-        app.router.add_get(f"/{{namespace}}/{{name}}{PATH}", self._list)
+        app.add_routes(routes(self._list))
         self._runner = web.AppRunner(app, access_log=None)
         await self._runner.setup()
         where = (self._options.host, self._options.port)

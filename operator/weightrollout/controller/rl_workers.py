@@ -5,7 +5,7 @@ depend on pauses or sleep: clients pin it, and derive their ranks from its order
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -76,15 +76,16 @@ def _body(namespace: str, worker: Worker, door: Door) -> dict[str, Any]:
         "request_plane_url": f"dyn://{namespace}.{worker.rollout}.{ENDPOINT}",
         "routes": [] if trouble else sorted(set(door.routes)),
     }
+    if door.model:
+        # Also of one in trouble: clients pass over workers of another model, and wait for theirs.
+        body["model"] = door.model
     if trouble:
         return {**body, "error": trouble}
     scheme = "https" if door.tls else "http"
-    known: Mapping[str, Any] = {
-        "system_url": f"{scheme}://{with_port(worker.ip, door.port)}",
-        "model": door.model,
-        "world_size": door.world_size,
-    }
-    return {**body, **{key: value for key, value in known.items() if value}}
+    body["system_url"] = f"{scheme}://{with_port(worker.ip, door.port)}"
+    if door.world_size:
+        body["world_size"] = door.world_size
+    return body
 
 
 def _why_not_ready(worker: Worker, door: Door) -> str:

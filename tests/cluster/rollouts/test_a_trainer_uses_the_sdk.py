@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from textwrap import indent
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from fleet.operator_process import OperatorProcess
 from fleet.world import World
 from localcluster.access import Cluster
 from localcluster.virtual_node import VirtualNode
+from pages import DOCS, ROOT, fences
 from weightrollout import sdk
 from weightrollout.sdk import Fleet, FleetState, Folder, sync
 
@@ -23,7 +25,8 @@ pytestmark = pytest.mark.cluster
 
 SOON = 60.0
 NAME = "learner"
-EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "toy_trainer.py"
+EXAMPLE = DOCS / "examples" / "toy_trainer.py"
+OPERATOR = ROOT / "operator"
 POLICY = {"swap": {"takeOut": "None", "drainSeconds": 0}, "strategy": {"maxUnavailable": "100%"}}
 
 
@@ -161,7 +164,7 @@ async def test_example_of_a_training_loop_runs_as_it_is_written(
         *(sys.executable, str(EXAMPLE), NAME, "--run", "loop", "--steps", "2"),
         *("--base", str(base), "--out", str(tmp_path), "--namespace", world.namespace),
         *("--kubeconfig", str(cluster.kubeconfig)),
-        env={**os.environ, "PYTHONPATH": str(EXAMPLE.parents[2] / "operator")},
+        env={**os.environ, "PYTHONPATH": str(OPERATOR)},
         stdout=asyncio.subprocess.PIPE,
     )
     said, _ = await asyncio.wait_for(process.communicate(), 2 * SOON)
@@ -169,6 +172,27 @@ async def test_example_of_a_training_loop_runs_as_it_is_written(
     lines = said.decode().splitlines()
     assert [line.partition(":")[0] for line in lines] == ["step 1", "step 2"]
     assert all(" 0 answers" not in line for line in lines), lines
+
+
+async def test_snippet_of_the_page_runs_as_it_is_written(
+    trained: Fleet, world: World, cluster: Cluster, storage: Folder, base: Path, tmp_path: Path
+) -> None:
+    paper = (DOCS / "sdk.md").read_text()
+    [snippet] = [each.text for each in fences(paper) if "fleet.publish(" in each.text]
+    uri = (await storage.put("exp7.12", tensors(base, 12))).uri
+    for said, ours in {'"chat"': f'"{NAME}"', "file:///models/chat/step-12/": uri}.items():
+        assert said in snippet
+        snippet = snippet.replace(said, ours)
+    kubeconfig = cluster.kubeconfig_in(world.namespace, tmp_path)
+    program = "import asyncio\nasync def main():\n" + indent(snippet, " ") + "asyncio.run(main())"
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", program),
+        env={**os.environ, "PYTHONPATH": str(OPERATOR), "KUBECONFIG": str(kubeconfig)},
+        stdout=asyncio.subprocess.PIPE,
+    )
+    told, _ = await asyncio.wait_for(process.communicate(), 2 * SOON)
+    assert process.returncode == 0
+    assert [line.split()[1] for line in told.decode().splitlines()] == ["exp7.12"] * 2
 
 
 async def test_fleet_that_is_not_there_is_named(world: World, cluster: Cluster) -> None:

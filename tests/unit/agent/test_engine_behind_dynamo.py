@@ -1,4 +1,4 @@
-"""An agent beside an engine that is reached through Dynamo's sidecar; and that its double says what the real one says."""
+"""An agent beside an engine that is reached through Dynamo's sidecar; and its double, which tests/contract compares with the real one."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -53,11 +53,11 @@ ROWS: list[tuple[str, bytes, int, dict[str, str]]] = [
     ("control/sleep", b"", 404, {"error": "Route not found"}),
     ("control/is_paused", b"[]", 200, {"status": "error", "message": "engine control request body must be a JSON object"}),
     ("update/update_weights", b"[]", 200, {"status": "error", "message": "engine update request body must be a JSON object"}),
-    ("control/pause_generation", b'{"mode": "x"}', 200, {"status": "error", "message": "pause_generation mode must be abort, wait, or keep; got `x`"}),
-    ("control/pause_generation", b'{"clear_cache": 1}', 200, {"status": "error", "message": "`clear_cache` must be a boolean"}),
-    ("update/init_weight_transfer_engine", b"", 500, {"error": "Handler error", "message": "missing `init_info` JSON object"}),
-    ("update/update_weights", b'{"update_info": []}', 500, {"error": "Handler error", "message": "missing `update_info` JSON object"}),
-    ("update/update_weight_version", b"", 500, {"error": "Handler error", "message": "missing non-empty `new_version` string"}),
+    ("control/pause_generation", b'{"mode": "x"}', 200, {"status": "error", "message": "InvalidRequest: pause_generation mode must be abort, wait, or keep; got `x`"}),
+    ("control/pause_generation", b'{"clear_cache": 1}', 200, {"status": "error", "message": "InvalidRequest: `clear_cache` must be a boolean"}),
+    ("update/init_weight_transfer_engine", b"", 500, {"error": "Handler error", "message": "InvalidRequest: missing `init_info` JSON object"}),
+    ("update/update_weights", b'{"update_info": []}', 500, {"error": "Handler error", "message": "InvalidRequest: missing `update_info` JSON object"}),
+    ("update/update_weight_version", b"", 500, {"error": "Handler error", "message": "InvalidRequest: missing non-empty `new_version` string"}),
     ("control/is_paused", b"", 200, {}),
     ("control/get_weight_version", b"{}", 200, {"weight_version": "default"}),
     ("control/pause_generation", b'{"mode": "keep", "clear_cache": null}', 200, {"status": "paused"}),

@@ -1,24 +1,23 @@
 """Documentation that leads somewhere: links, the list of pages, and manifests that the API server would take."""
 
+import ast
+import json
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
+import pages
+from pages import DOCS, FENCE, Fence, fences, name
 from weightrollout.cli.main import app
 
-ROOT = Path(__file__).parents[3]
-DOCS = ROOT / "docs"
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")])
+PAGES = pages.pages()
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
-FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-
-
-def named(pages: list[Path]) -> list[str]:
-    return [str(page.relative_to(ROOT)) for page in pages]
 
 
 def anchors(page: Path) -> set[str]:
@@ -27,7 +26,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named(PAGES))
+@pytest.mark.parametrize("page", PAGES, ids=map(name, PAGES))
 def test_each_link_of_a_page_leads_to_a_page_and_a_heading(page: Path) -> None:
     for target in LINK.findall(FENCE.sub("", page.read_text())):
         if "://" in target or target.startswith("mailto:"):
@@ -49,12 +48,9 @@ def test_each_page_is_on_the_list() -> None:
 
 def manifests() -> Iterator[tuple[str, str]]:
     for page in PAGES:
-        for indent, language, text in FENCE.findall(page.read_text()):
-            if language == "yaml" and re.search("^kind: WeightRollout", text.strip(), re.MULTILINE):
-                yield (
-                    str(page.relative_to(ROOT)),
-                    re.sub(f"^{indent}", "", text, flags=re.MULTILINE),
-                )
+        for fence in fences(page.read_text()):
+            if fence.language == "yaml" and re.search("^kind: WeightRollout", fence.text, re.M):
+                yield name(page), fence.text
 
 
 MANIFESTS = list(manifests())
@@ -66,3 +62,25 @@ def test_each_manifest_of_a_page_would_be_taken(page: str, text: str, tmp_path: 
     file.write_text(text)
     linted = CliRunner().invoke(app, ["lint", str(file)])
     assert linted.exit_code == 0, linted.output
+
+
+def parsed(language: str, text: str) -> object:
+    """Raises what the language's own parser raises."""
+    match language:
+        case "json":
+            return json.loads(text)
+        case "yaml":
+            return list(yaml.safe_load_all(text))
+        case "toml":
+            return tomllib.loads(text)
+        case "python":
+            return compile(text, "page", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    return None
+
+
+BLOCKS = [(name(page), each) for page in PAGES for each in fences(page.read_text())]
+
+
+@pytest.mark.parametrize(("page", "block"), BLOCKS, ids=[page for page, _ in BLOCKS])
+def test_each_block_of_a_page_is_of_its_language(page: str, block: Fence) -> None:
+    parsed(block.language, block.text)
