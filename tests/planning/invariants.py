@@ -331,10 +331,14 @@ class Watcher:
         assert not left, f"Ready, and {left} pods are left: {status.message}"
         self._every_pod_holds_the_target(fleet, plan, "Ready")
 
-    # What the whole fleet is said to serve each pod that runs serves, where the operator drives.
+    # What the whole fleet is said to serve each pod that runs serves, where the operator drives. An abort goes
+    # back to what it served once.
     def _stable_is_true(self, fleet: Fleet, plan: Plan) -> None:
         old, new = fleet.status.stable, plan.status.stable
-        if new is not None and new != old and old is not None and new == plan.status.target:
+        number = {each.ref.revision: each.number for each in fleet.revisions}
+        if old is None or new is None or new != plan.status.target:
+            return
+        if number.get(new.revision, 0) > number.get(old.revision, 0):
             self._every_pod_holds_the_target(fleet, plan, "stable")
 
     def _every_pod_holds_the_target(self, fleet: Fleet, plan: Plan, said: str) -> None:
