@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from random import Random
+from typing import Any, Self
 
 import pytest
 
@@ -41,7 +42,7 @@ class Publisher:
             self.world.change_spec(weights=weights(f"v{self.newest:02}"))
             self.world.later(self.period, "publish", self._publish)
 
-    def run(self) -> "Publisher":
+    def run(self) -> Self:
         """Until every pod serves the last one."""
         watcher = Watcher(self.world)
         for _ in range(20_000):
@@ -129,7 +130,7 @@ def queueing(*steps: Step, soak_s: int = 0, swap: Swap | None = None) -> Story:
         soak_seconds=soak_s,
         steps=steps,
     )
-    fields = {"swap": swap} if swap is not None else {}
+    fields: dict[str, Any] = {"swap": swap} if swap is not None else {}
     world = world_of("b", 3, on="a", strategy=strategy, **fields)
     world.change_spec(staging=Staging(max_concurrent="100%"))
     return Story(world)
