@@ -343,6 +343,28 @@ MUTANTS: Final = (
         (f"{_CANARY}[whole_fleet_waits_for_the_last_approval-0]",),
     ),
     Mutant(
+        "an engine that is away is waited for",
+        7,
+        "an engine that is away keeps no newer version from the others",
+        "rollout/verdict.py",
+        "    return situation.canary.over and not answers\n",
+        "    return False\n",
+        (
+            "unit/rollout/test_supersede.py::test_engine_that_is_away_gets_the_newest_version_when_it_is_back",
+        ),
+    ),
+    Mutant(
+        "the newest cuts short",
+        7,
+        "a pod that is on its way back into service serves before it is taken for the newest version",
+        "rollout/verdict.py",
+        " or (back_by is not None and now < back_by)",
+        "",
+        (
+            "unit/rollout/test_supersede.py::test_newest_version_takes_no_pod_before_it_served_again",
+        ),
+    ),
+    Mutant(
         "oldest last",
         7,
         "the pod with the oldest weights goes first",

@@ -59,6 +59,7 @@ class Watcher:
         self._history_keeps_what_is_used(fleet, plan)
         self._counts_add_up(fleet, plan)
         self._ready_is_about_this_spec(fleet, plan)
+        self._stable_is_true(fleet, plan)
         self._trainers_pods_are_left_alone(fleet, plan)
         return plan
 
@@ -328,6 +329,29 @@ class Watcher:
             assert status.target.version == wanted.version, f"Ready: {status.message}"
         left = pods.outdated + pods.failed + pods.poisoned + pods.unreachable + pods.incompatible
         assert not left, f"Ready, and {left} pods are left: {status.message}"
+        self._every_pod_holds_the_target(fleet, plan, "Ready")
+
+    # What the whole fleet is said to serve each pod that runs serves, where the operator drives. An abort goes
+    # back to what it served once.
+    def _stable_is_true(self, fleet: Fleet, plan: Plan) -> None:
+        old, new = fleet.status.stable, plan.status.stable
+        number = {each.ref.revision: each.number for each in fleet.revisions}
+        if old is None or new is None or new != plan.status.target:
+            return
+        if number.get(new.revision, 0) > number.get(old.revision, 0):
+            self._every_pod_holds_the_target(fleet, plan, "stable")
+
+    def _every_pod_holds_the_target(self, fleet: Fleet, plan: Plan, said: str) -> None:
+        target = plan.status.target
+        if fleet.spec.driver is Driver.TRAINER or target is None:
+            return
+        for toy in self.world.pods:
+            never_ran = toy.fault is AgentFault.STARTING and not toy.running
+            if toy.terminating or never_ran:
+                continue
+            holds = _is(toy.loaded, target.version, target.digest)
+            assert holds, f"{said}, and {toy.name} holds {toy.loaded}"
+            assert toy.engine_up, f"{said}, and the engine of {toy.name} is away"
 
     def _serves_traffic(self, fleet: Fleet, uid: str) -> bool:
         toy = self._toy(uid)

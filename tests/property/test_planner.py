@@ -356,6 +356,26 @@ class DrivenChaos(Chaos):
                 pod.resume()
 
 
+class EnginelessChaos(Chaos):
+    """With engines that end by themselves, and are back some time later."""
+
+    def __init__(self, seed: int, *, busy: bool = False) -> None:
+        super().__init__(seed, busy=busy)
+        self.dice = Random(f"engines {seed}")  # the walk itself stays as it is without them
+
+    def trouble(self) -> None:
+        super().trouble()
+        for pod in self.world.pods:
+            if not pod.swapping and self.dice.random() < 0.3:
+                (pod.lose_engine if pod.engine_up else pod.restart)()
+
+    def heal(self) -> None:
+        super().heal()
+        for pod in self.world.pods:
+            if not pod.engine_up:
+                pod.restart()
+
+
 def walk(seed: int, kind: type[Chaos] = Chaos, *, busy: bool = False) -> None:
     chaos = kind(seed, busy=busy)
     world = chaos.world
@@ -413,6 +433,13 @@ def test_no_disruption_budget_is_overdrawn_and_one_that_allows_one_pod_is_enough
 @given(st.integers(0, 2**32))
 def test_no_invariant_breaks_where_a_trainer_drives_or_did(seed: int) -> None:
     walk(seed, DrivenChaos)
+
+
+@pytest.mark.slow
+@walks(75)
+@given(st.integers(0, 2**32))
+def test_no_invariant_breaks_where_engines_are_away(seed: int) -> None:
+    walk(seed, EnginelessChaos)
 
 
 @pytest.mark.parametrize("seed", FOUND)

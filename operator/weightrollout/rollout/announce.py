@@ -54,6 +54,7 @@ MOST_PODS: Final = 10
 #: Where versions queue, one may end every second: each of these is told so often at most.
 ROUTINE: Final = frozenset({"RolloutStarted", "Proven", "RolloutComplete"})
 ROUTINE_S: Final = 10.0
+HELD: Final = "Held"
 #: Keys that are remembered: those of many specs, since one spec has about thirty at most.
 MOST_KEYS: Final = 512
 
@@ -71,21 +72,23 @@ def announcements(
     for key, event in candidates:
         if key not in told and event.pod_uid:
             key, event = _or_others(key, event, fleet, told)
-        if key not in told and not _is_too_often(event, fleet, told):
+        if key not in told and not _is_too_often(key, event, fleet, told):
             told[key] = fleet.now
             events.append(event)
     return tuple(events), dict(islice(told.items(), max(0, len(told) - MOST_KEYS), None))
 
 
-def _is_too_often(event: Announce, fleet: Fleet, told: dict[str, float]) -> bool:
-    """Notes in `told` that it was not."""
+def _is_too_often(key: str, event: Announce, fleet: Fleet, told: dict[str, float]) -> bool:
+    """Notes in `told` that it was not. What holds one version after the other, such as an engine that is away,
+    is told as seldom as what is routine."""
     queue = fleet.spec.strategy.supersede is Supersede.AFTER_COMPLETE
-    if not queue or event.reason not in ROUTINE:
+    held = event.reason == HELD
+    if not queue or not (held or event.reason in ROUTINE):
         return False
-    key = f"Routine/{event.reason}"
-    if fleet.now < told.get(key, float("-inf")) + ROUTINE_S:
+    kind = f"Routine/{key.rpartition('/')[0] if held else event.reason}"
+    if fleet.now < told.get(kind, float("-inf")) + ROUTINE_S:
         return True
-    told[key] = fleet.now
+    told[kind] = fleet.now
     return False
 
 
@@ -227,5 +230,5 @@ def _of_hold(fleet: Fleet, new: WeightRolloutStatus) -> Iterator[Told]:
     old = fleet.status.hold
     if old is not None and (old.gate, old.reason) == (hold.gate, hold.reason):
         return
-    key = f"Held/{hold.reason}/{fleet.generation}"
-    yield key, Announce(True, "Held", f"{hold.reason}: {hold.message}")
+    key = f"{HELD}/{hold.reason}/{fleet.generation}"
+    yield key, Announce(True, HELD, f"{hold.reason}: {hold.message}")

@@ -229,7 +229,8 @@ class ToyWorld:
                 self._start(Work(Doing.TAKE_OUT, pod.uid), 0.0, lambda: _shut_gate(pod))
             case SwapPod():
                 work = Work(Doing.SWAP, pod.uid, action.weights.revision)
-                if Doing.SWAP not in self.refused and pod.reserved_txn == action.txn:
+                takes_it = pod.engine_up and pod.reserved_txn == action.txn
+                if Doing.SWAP not in self.refused and takes_it:
                     pod.begin_swap(action.txn, action.attempt, action.weights)
                 busy_s = max(0.0, pod.busy_until - self.now)
                 gives_up = action.pause_mode is PauseMode.GIVE_UP and busy_s > action.drain_s
@@ -365,6 +366,9 @@ class ToyWorld:
 
     def _swap(self, pod: ToyPod, action: SwapPod, fate: Fate | None) -> None:
         if not pod.swapping:
+            if not pod.engine_up:
+                work = Work(Doing.SWAP, pod.uid, action.weights.revision)
+                self._fail(work, HoldReason.ENGINE_UNREACHABLE, "the agent refused")
             return
         checkpoint = self.checkpoints[action.weights.uri]
         pod.end_swap(fate or (pod.fates.pop(0) if pod.fates else checkpoint.swap))
@@ -372,7 +376,7 @@ class ToyWorld:
     def _end(self, pod: ToyPod, action: RestartEngine) -> None:
         if pod.hangs:
             return
-        pod.engine_up = False
+        pod.lose_engine()
         pod.told = action.serve
         self.later(RESTART_S, "engine is back", pod.restart)
 

@@ -210,6 +210,10 @@ class ToyPod:
             case Outcome.UNTOUCHED | Outcome.GAVE_UP | Outcome.UNDONE:
                 pass
 
+    def lose_engine(self) -> None:
+        """Its process has ended, and another one is not there yet. What was promised to it stays promised."""
+        self.engine_up = False
+
     def restart(self) -> None:
         """Another instance of the engine, with its base weights."""
         self.instance += 1

@@ -14,7 +14,7 @@ from weightrollout.rollout.classify import Pod, PodState, never_ran, refused_at_
 from weightrollout.rollout.fleet import Ref, Retry, Revision, Verdict
 from weightrollout.rollout.labels import may_wait
 from weightrollout.rollout.memory import RETRIED
-from weightrollout.rollout.podstep import put_in_step
+from weightrollout.rollout.podstep import comes_back_by, put_in_step
 from weightrollout.rollout.proof import witnesses_of
 from weightrollout.rollout.refusal import listed
 from weightrollout.rollout.repair import evicted_from
@@ -102,23 +102,38 @@ def is_settled(situation: Situation) -> bool:
 
 def gives_way(situation: Situation) -> bool:
     """With AfterComplete: what is left of the rollout under way, nobody can move. A pod whose agent is
-    silent, or whose requests run on, must not keep the newest version from all others, nor those that
-    keep the budget and that only the newest version may bring back."""
+    silent, whose engine is away, or whose requests run on, must not keep the newest version from all others,
+    nor those that keep the budget and that only the newest version may bring back."""
     movable = (PodState.OUTDATED, PodState.JOINING, PodState.POISONED)
     waits = situation.canary.verdict.hold is not None  # for a person, a time, a measurement
-    if waits or any(pod.engaged for pod in situation.pods):
+    here = [pod for pod in situation.pods if not _is_away(pod, situation)]
+    if waits or any(_ends_by_itself(pod, situation.fleet.now) for pod in here):
         return False
     target, swap = situation.goal.target.ref, situation.fleet.spec.swap
     left = [
         pod
-        for pod in situation.pods
+        for pod in here
         if pod.state in movable
-        and not never_ran(pod)
         and not (pod.state is PodState.OUTDATED and gave_up(pod, target, swap))
     ]
     if any(pod.out for pod in left) or (left and not _is_budget_lost(situation)):
         return False
     return not is_converged(situation)
+
+
+def _is_away(pod: Pod, situation: Situation) -> bool:
+    """It serves nobody and can be given nothing now; when its engine is back it loads what is the target by
+    then. At a step it is waited for: what is approved or measured there would be skipped."""
+    if never_ran(pod):
+        return True
+    answers = pod.agent is not None and pod.agent.engine.reachable
+    return situation.canary.over and not answers
+
+
+def _ends_by_itself(pod: Pod, now: float) -> bool:
+    """It swaps, soaks or is on its way back: with the next version before that it might never serve."""
+    back_by = comes_back_by(pod)
+    return pod.engaged or pod.soak_until is not None or (back_by is not None and now < back_by)
 
 
 def _is_budget_lost(situation: Situation) -> bool:

@@ -16,6 +16,8 @@ import grpc
 import grpc.aio
 
 from weightrollout.agent import certificate
+from weightrollout.agent.reasons import RefusalReason, Refused
+from weightrollout.agent.service import refuse
 from weightrollout.api.names import CAPABILITIES
 from weightrollout.api.swap import Outcome, SwapPhase
 from weightrollout.wire.agent import agent_pb2 as pb
@@ -100,6 +102,7 @@ class SimulatedAgent(wire.AgentServicer):
         yield pb.StageProgress(digest=digest, uri=uri, bytes=BYTES, total=BYTES, done=True)
 
     async def Reserve(self, request: pb.ReserveRequest, context: Any) -> pb.ReserveResponse:  # noqa: N802 - gRPC's name
+        await self._refuse_without_engine(context)
         self._state.reservation.CopyFrom(
             pb.Reservation(txn=request.txn, take_out=request.take_out, ttl_seconds=30)
         )
@@ -113,6 +116,7 @@ class SimulatedAgent(wire.AgentServicer):
 
     async def Swap(self, request: pb.SwapRequest, context: Any) -> AsyncIterator[pb.SwapProgress]:  # noqa: N802 - gRPC's name
         if self._state.transaction.txn != request.txn:
+            await self._refuse_without_engine(context)
             self._begin(request.txn, lambda: self._swap(request))
         while True:
             changed, said = self._changed, self._state.transaction
@@ -127,6 +131,12 @@ class SimulatedAgent(wire.AgentServicer):
     ) -> pb.RestartEngineResponse:
         await context.abort(grpc.StatusCode.UNIMPLEMENTED, "there is no engine")
         raise AssertionError("abort raises")
+
+    async def _refuse_without_engine(self, context: Any) -> None:
+        """As the real one: a call that crossed the end of the engine must not be answered by nothing."""
+        if not self._state.engine.reachable:
+            message = "the engine does not answer"
+            await refuse(context, Refused(RefusalReason.ENGINE_UNREACHABLE, message))
 
     @property
     def loaded(self) -> str | None:

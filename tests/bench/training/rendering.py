@@ -67,15 +67,17 @@ def promises(figures: Json) -> list[Verdict]:
 
 def paces(figures: Json) -> list[Verdict]:
     """What depends on the machine, too: agents, API server and operator share it."""
-    lag = max((int(each) for each in figures["lags"]), default=0)
+    looks = {int(lag): count for lag, count in figures["lags"].items()}
+    lag = max(looks, default=0)
+    over = sum(count for each, count in looks.items() if each > MOST_LAG)
     kills, recoveries = figures["settings"]["kills"], figures["recoveries_s"]
     recovered = len(recoveries) == kills and not figures["unrecovered"]
     return [
         Verdict(
             "most versions that a pod in service was behind, while an operator led",
             f"at most {MOST_LAG}",
-            str(lag),
-            lag <= MOST_LAG and bool(figures["lags"]),
+            f"{lag} ({over:,} of {sum(looks.values()):,} looks above {MOST_LAG})",
+            lag <= MOST_LAG and bool(looks),
         ),
         Verdict(
             "from a kill of the operator until lags are as before",

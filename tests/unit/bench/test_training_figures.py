@@ -64,6 +64,12 @@ def test_each_property_that_does_not_hold_is_shown(spoilt: Json) -> None:
     assert "**no**" in rendered(wrong)
 
 
+def test_looks_at_too_great_a_lag_are_counted() -> None:
+    """One look and half of them are not the same news."""
+    told = rendered(figures() | {"lags": {"0": 10, "3": 20, "10": 5}})
+    assert "10 (25 of 35 looks above 2)" in told
+
+
 def figures() -> Json:
     writes = {"pods": 1000, "status": 1000, "tokens": 9000}
     return {

@@ -18,10 +18,17 @@ from planning.worlds import (
     weights,
     world_of,
 )
-from weightrollout.api.spec import Step, Strategy, Supersede
+from weightrollout.api.spec import Staging, Step, Strategy, Supersede
 from weightrollout.api.status import Phase
 from weightrollout.rollout.actions import Announce, Plan
-from weightrollout.rollout.announce import FORGOTTEN_S, MOST_KEYS, MOST_PODS, ROUTINE, ROUTINE_S
+from weightrollout.rollout.announce import (
+    FORGOTTEN_S,
+    HELD,
+    MOST_KEYS,
+    MOST_PODS,
+    ROUTINE,
+    ROUTINE_S,
+)
 from weightrollout.rollout.fleet import AgentFault
 from weightrollout.rollout.plan import plan
 from weightrollout.rollout.simulate import Checkpoint, ToyWorld
@@ -73,6 +80,10 @@ class Heard:
 
 def _phase(phase: Phase) -> Callable[[Plan], bool]:
     return lambda planned: planned.status.phase is phase
+
+
+def _held_for(reason: str) -> Callable[[Plan], bool]:
+    return lambda planned: planned.status.hold is not None and planned.status.hold.reason == reason
 
 
 def _canary(*steps: Json) -> Strategy:
@@ -248,6 +259,23 @@ def test_versions_that_queue_are_told_seldom_and_their_failures_always() -> None
     heard.until(lambda plan: plan.status.phase is Phase.ROLLED_BACK)
     told = Counter(each.reason for each in heard.events)
     assert told["RevisionRejected"] == told["RolledBack"] == 1
+
+
+def test_what_holds_each_version_of_a_queue_is_told_seldom_and_something_else_at_once() -> None:
+    """An engine that takes minutes to start holds each of them until the next one begins."""
+    strategy = Strategy(max_unavailable="100%", supersede=Supersede.AFTER_COMPLETE)
+    heard = Heard(world_of("b", 4, on="a", strategy=strategy, swap=TAKE_OUT_NONE))
+    heard.world.change_spec(staging=Staging(max_concurrent="100%"))
+    heard.world.pods[3].lose_engine()
+    for version in "bcdbcdbcd":
+        heard.world.change_spec(weights=weights(version))
+        heard.until(_held_for("EngineUnreachable"))
+    most = 1 + heard.world.now / ROUTINE_S
+    assert 2 <= heard.reasons.count(HELD) <= most < 9
+    heard.events.clear()
+    heard.world.pods[2].fault = AgentFault.UNREACHABLE
+    heard.until(_held_for("AgentUnreachable"))
+    assert heard.reasons == [HELD]
 
 
 def test_where_versions_do_not_queue_each_rollout_is_told() -> None:

@@ -48,42 +48,42 @@
     35 s  Progressing 2/3 available 2 step 0/1
     38 s  Progressing 2/3 available 2 step 0/1
           SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
-    39 s  Progressing 0/3 available 2 step 0/1
-          RecordRevision NewRevision: version c is revision 3
+    39 s  Progressing 2/3 available 2 step 0/1
           event          PodFailed: TransferFailed: the engine refused block 7
-    39 s  Progressing 0/3 available 2 step 0/1
-          Stage          Scout: chat-2 reads c from file:///models/c/
     40 s  Progressing 0/3 available 3 step 0/1
-    41 s  Progressing 0/3 available 3 step 0/1
+          RecordRevision NewRevision: version c is revision 3
+    40 s  Progressing 0/3 available 3 step 0/1
+          Stage          Scout: chat-2 reads c from file:///models/c/
+    42 s  Progressing 0/3 available 3 step 0/1
           RecordRevision DigestPinned: chat-2 read file:///models/c/: sha256:cccccccc.. is pinned for all pods
           event          DigestPinned: chat-2 read file:///models/c/: sha256:cccccccc.. is pinned for all pods
-    41 s  Progressing 0/3 available 3 step 0/1
+    42 s  Progressing 0/3 available 3 step 0/1
           Reserve        BudgetAllows: chat-2 goes to c (0 of 1 in use)
           Stage          NotStaged: chat-0 reads c sha256:cccccccc..
-    41 s  Progressing 0/3 available 2 step 0/1
-    43 s  Progressing 0/3 available 2 step 0/1
-          Stage          NotStaged: chat-1 reads c sha256:cccccccc..
+    42 s  Progressing 0/3 available 2 step 0/1
     44 s  Progressing 0/3 available 2 step 0/1
+          Stage          NotStaged: chat-1 reads c sha256:cccccccc..
+    45 s  Progressing 0/3 available 2 step 0/1
           SwapPod        Settled: chat-2 swaps to c: out of its endpoints and settled
-    45 s  Progressing 1/3 available 2 step 0/1
+    46 s  Progressing 1/3 available 2 step 0/1
           PutIn          Swapped: chat-2 serves c
           event          Proven: version c is proven on its first pod
-    46 s  Progressing 1/3 available 3 step 0/1
+    47 s  Progressing 1/3 available 3 step 0/1
           Reserve        BudgetAllows: chat-0 goes to c (0 of 1 in use)
-    46 s  Progressing 1/3 available 2 step 0/1
-    49 s  Progressing 1/3 available 2 step 0/1
+    47 s  Progressing 1/3 available 2 step 0/1
+    50 s  Progressing 1/3 available 2 step 0/1
           SwapPod        Settled: chat-0 swaps to c: out of its endpoints and settled
-    50 s  Progressing 2/3 available 2 step 0/1
-          PutIn          Swapped: chat-0 serves c
-    51 s  Progressing 2/3 available 3 step 0/1
-          Reserve        BudgetAllows: chat-1 goes to c (0 of 1 in use)
     51 s  Progressing 2/3 available 2 step 0/1
-    54 s  Progressing 2/3 available 2 step 0/1
+          PutIn          Swapped: chat-0 serves c
+    52 s  Progressing 2/3 available 3 step 0/1
+          Reserve        BudgetAllows: chat-1 goes to c (0 of 1 in use)
+    52 s  Progressing 2/3 available 2 step 0/1
+    55 s  Progressing 2/3 available 2 step 0/1
           SwapPod        Settled: chat-1 swaps to c: out of its endpoints and settled
-    55 s  Progressing 3/3 available 2 step 0/1
+    56 s  Progressing 3/3 available 2 step 0/1
           PutIn          Swapped: chat-1 serves c
-    56 s  Progressing 3/3 available 3 step 1/1
+    57 s  Progressing 3/3 available 3 step 1/1
           RecordRevision AllPodsVerified: all 3 pods serve c
-    56 s  Complete 3/3 available 3
+    57 s  Complete 3/3 available 3
           PublishStable  StableChanged: new and restarted pods of chat load c
           event          RolloutComplete: all pods serve c

@@ -30,37 +30,37 @@
     12 s  Progressing 2/4 available 2
     15 s  Progressing 2/4 available 2
           SwapPod        Settled: chat-2 swaps to b: out of its endpoints and settled
-    16 s  Progressing 0/4 available 2
-          RecordRevision NewRevision: version c is revision 3
+    16 s  Progressing 3/4 available 2
           PutIn          Swapped: chat-2 serves b
-    16 s  Progressing 0/4 available 2
-          Stage          Scout: chat-2 reads c from file:///models/c/
     17 s  Progressing 0/4 available 3
-    18 s  Progressing 0/4 available 3
-          RecordRevision DigestPinned: chat-2 read file:///models/c/: sha256:cccccccc.. is pinned for all pods
-          event          DigestPinned: chat-2 read file:///models/c/: sha256:cccccccc.. is pinned for all pods
-    18 s  Progressing 0/4 available 3
-          Reserve        BudgetAllows: chat-2 goes to c (1 of 2 in use)
-          Stage          NotStaged: chat-0 reads c sha256:cccccccc..
-    18 s  Progressing 0/4 available 2
-    20 s  Progressing 0/4 available 2
-          Stage          NotStaged: chat-1 reads c sha256:cccccccc..
-    21 s  Progressing 0/4 available 2
-          SwapPod        Settled: chat-2 swaps to c: out of its endpoints and settled
-    22 s  Progressing 1/4 available 2
-          PutIn          Swapped: chat-2 serves c
-          event          Proven: version c is proven on its first pod
-    23 s  Progressing 1/4 available 3
+          RecordRevision NewRevision: version c is revision 3
+    17 s  Progressing 0/4 available 3
+          Stage          Scout: chat-0 reads c from file:///models/c/
+    19 s  Progressing 0/4 available 3
+          RecordRevision DigestPinned: chat-0 read file:///models/c/: sha256:cccccccc.. is pinned for all pods
+          event          DigestPinned: chat-0 read file:///models/c/: sha256:cccccccc.. is pinned for all pods
+    19 s  Progressing 0/4 available 3
           Reserve        BudgetAllows: chat-0 goes to c (1 of 2 in use)
-    23 s  Progressing 1/4 available 2
-    26 s  Progressing 1/4 available 2
+          Stage          NotStaged: chat-1 reads c sha256:cccccccc..
+    19 s  Progressing 0/4 available 2
+    21 s  Progressing 0/4 available 2
+          Stage          NotStaged: chat-2 reads c sha256:cccccccc..
+    22 s  Progressing 0/4 available 2
           SwapPod        Settled: chat-0 swaps to c: out of its endpoints and settled
-    27 s  Progressing 2/4 available 2
+    23 s  Progressing 1/4 available 2
           PutIn          Swapped: chat-0 serves c
-    28 s  Progressing 2/4 available 3
+          event          Proven: version c is proven on its first pod
+    24 s  Progressing 1/4 available 3
           Reserve        BudgetAllows: chat-1 goes to c (1 of 2 in use)
-    28 s  Progressing 2/4 available 2
-    31 s  Progressing 2/4 available 2
+    24 s  Progressing 1/4 available 2
+    27 s  Progressing 1/4 available 2
           SwapPod        Settled: chat-1 swaps to c: out of its endpoints and settled
-    32 s  Progressing 3/4 available 2
+    28 s  Progressing 2/4 available 2
           PutIn          Swapped: chat-1 serves c
+    29 s  Progressing 2/4 available 3
+          Reserve        BudgetAllows: chat-2 goes to c (1 of 2 in use)
+    29 s  Progressing 2/4 available 2
+    32 s  Progressing 2/4 available 2
+          SwapPod        Settled: chat-2 swaps to c: out of its endpoints and settled
+    33 s  Progressing 3/4 available 2
+          PutIn          Swapped: chat-2 serves c
