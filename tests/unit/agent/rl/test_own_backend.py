@@ -10,26 +10,19 @@ from checkpoints import mtp_shapes
 from localcluster.waiting import eventually
 from onepod import OnePod, Refusal
 from simulator.control import MUTATING
-from toytrainer import Reply, Trainer
+from toytrainer import NOBODYS, Reply, Trainer, named
 from twohands import drive
 from unit.agent.rl.conftest import OpenPod
 from weightrollout.agent.rl.images import Images
 from weightrollout.engine.vllm_grpc import VllmGrpc
-from weightrollout.weights.digest import digest_of
 
 HELD = (503, "HeldByTrainer")
 SERVES = (200, "")
 OURS: dict[str, Any] = {"backend": "weightrollout"}
 
 
-def named(pod: OnePod, name: str, *, pinned: bool = True) -> dict[str, str]:
-    folder = pod.checkpoints[name]
-    digest = {"digest": digest_of(folder, threads=1)} if pinned else {}
-    return {"uri": f"{folder.as_uri()}/", **digest}
-
-
 async def sent(pod: OnePod, trainer: Trainer, name: str) -> Reply:
-    return await trainer.update("update_weights", update_info=named(pod, name))
+    return await trainer.update("update_weights", update_info=named(pod.checkpoints[name]))
 
 
 async def calls(pod: OnePod) -> dict[str, int]:
@@ -46,7 +39,9 @@ async def test_checkpoint_that_init_named_is_staged_before_the_pause_and_proven_
     open_pod: OpenPod,
 ) -> None:
     async with open_pod(**OURS) as (pod, trainer):
-        staged = await trainer.update("init_weight_transfer_engine", init_info=named(pod, "b"))
+        staged = await trainer.update(
+            "init_weight_transfer_engine", init_info=named(pod.checkpoints["b"])
+        )
         assert staged.body == {"message": "Weight transfer initialized"}
         assert await pod.readyz() == SERVES
         assert await pod.answers_with("a")
@@ -73,7 +68,7 @@ async def test_guard_brings_its_pause_when_the_weights_are_ready_and_not_before(
         await trainer.update("init_weight_transfer_engine", init_info={})
         await trainer.update("start_weight_update")
         assert await pod.readyz() == SERVES
-        info = named(pod, "b", pinned=pinned)
+        info = named(pod.checkpoints["b"], pinned=pinned)
         assert (await trainer.update("update_weights", update_info=info)).status == 200
         assert await pod.readyz() == HELD
         assert (await trainer.update("finish_weight_update", weight_version="7")).status == 200
@@ -89,7 +84,7 @@ async def test_what_is_wrong_with_a_checkpoint_is_said_and_the_old_weights_serve
 ) -> None:
     async with open_pod("auto-pause", **OURS) as (pod, trainer):
         await trainer.update("start_weight_update")
-        wrong = {**named(pod, "b"), "digest": "sha256:" + "0" * 64}
+        wrong = {**named(pod.checkpoints["b"]), "digest": NOBODYS}
         gone = {"uri": "file:///nowhere/"}
         for info, status, code in (
             (wrong, 400, "DigestMismatch"),
@@ -124,7 +119,7 @@ async def test_trainers_mistakes_touch_nothing(open_pod: OpenPod) -> None:
         ):
             for info in (
                 {"names": ["model.norm.weight"]},
-                {"txn": "t", "digest": "sha256:" + "0" * 64, "region": "images/x"},
+                {"txn": "t", "digest": NOBODYS, "region": "images/x"},
                 {"uri": ""},
                 {"uri": 1},
                 {"uri": "file:///x/", "digest": "md5:1"},
@@ -187,7 +182,7 @@ async def test_update_that_is_not_proven_is_never_resumed_until_it_is_sent_again
 async def test_swap_in_between_leaves_nothing_prepared_of_what_was(open_pod: OpenPod) -> None:
     """Its Init is the plugin's newest, so what init had prepared must be prepared again."""
     async with open_pod(**OURS) as (pod, trainer):
-        await trainer.update("init_weight_transfer_engine", init_info=named(pod, "b"))
+        await trainer.update("init_weight_transfer_engine", init_info=named(pod.checkpoints["b"]))
         await pod.hello()
         assert (await pod.bring("c", "txn-1")).outcome == "Committed"
         await trainer.control("pause_generation", mode="keep")
@@ -208,7 +203,7 @@ async def test_swap_waits_for_a_trainer_whose_checkpoint_is_prepared_now(
         await pod.engine.set_faults(
             {"call": "InitWeightTransferEngine", "do": "slow", "seconds": 1.0}
         )
-        info = {"init_info": named(pod, "b")}
+        info = {"init_info": named(pod.checkpoints["b"])}
         staging = asyncio.create_task(trainer.update("init_weight_transfer_engine", **info))
         await eventually(lambda: inits(pod), 10, "it is in the engine")
         with pytest.raises(Refusal) as refused:
@@ -252,7 +247,7 @@ async def test_trainer_and_orchestrator_are_two_processes_and_each_version_is_st
     """prime-rl's calls in their order; what an update says is ours to give."""
     async with open_pod(**OURS) as (pod, trainer):
         steps = [
-            {"version": version, "update_info": named(pod, name), "checkpoint": None}
+            {"version": version, "update_info": named(pod.checkpoints[name]), "checkpoint": None}
             for version, name in (("1", "b"), ("2", "c"))
         ]
         marks = tmp_path / "marks"
