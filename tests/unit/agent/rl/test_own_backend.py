@@ -229,6 +229,67 @@ async def test_second_update_of_a_session_counts(open_pod: OpenPod) -> None:
         assert await pod.answers_with("c")
 
 
+async def test_update_that_did_nothing_is_not_proven_by_the_receipt_of_one_before(
+    open_pod: OpenPod,
+) -> None:
+    async with open_pod(**OURS) as (pod, trainer):
+        await trainer.control("pause_generation", mode="keep")
+        await trainer.update("start_weight_update")
+        assert (await sent(pod, trainer, "b")).status == 200
+        await pod.engine.set_faults({"call": "UpdateWeights", "do": "ok_nothing"})
+        refused = await sent(pod, trainer, "b")
+        assert (refused.status, refused.body["error"]) == (502, "ReceiptsDiffer")
+
+
+async def test_agent_killed_while_it_makes_weights_ready_has_lost_nothing(
+    open_pod: OpenPod,
+) -> None:
+    """No Start was sent, so what the engine holds is whole."""
+    async with open_pod(killable=True, **OURS) as (pod, trainer):
+        await trainer.control("pause_generation", mode="keep")
+        await trainer.update("start_weight_update")
+        await pod.engine.set_faults(
+            {"call": "InitWeightTransferEngine", "at": 1, "do": "slow", "seconds": 2.0}
+        )
+        sending = asyncio.create_task(sent(pod, trainer, "b"))
+        await eventually(lambda: inits(pod), 10, "it is in the engine")
+        await pod.agent.end()
+        await asyncio.gather(sending, return_exceptions=True)
+        await pod.agent.start()
+        await pod.until(lambda state: state.not_ready_reason == "HeldByTrainer")
+        assert (await trainer.update("finish_weight_update")).status == 200
+        assert (await trainer.control("resume_generation")).status == 200
+        await pod.until(lambda state: state.ready)
+        assert await pod.answers_with("a")
+
+
+async def test_agent_killed_in_the_update_leaves_the_weights_incomplete(open_pod: OpenPod) -> None:
+    async with open_pod(killable=True, **OURS) as (pod, trainer):
+        await trainer.control("pause_generation", mode="keep")
+        await trainer.update("start_weight_update")
+        await pod.engine.set_faults(
+            {"call": "UpdateWeights", "at": 1, "do": "slow", "seconds": 2.0}
+        )
+        sending = asyncio.create_task(sent(pod, trainer, "b"))
+        await eventually(lambda: updates(pod), 10, "it is in the engine")
+        await pod.agent.end()
+        await asyncio.gather(sending, return_exceptions=True)
+        await pod.agent.start()
+        await pod.until(lambda state: state.not_ready_reason == "HeldByTrainer")
+        refused = await trainer.control("resume_generation")
+        assert (refused.status, refused.body["error"]) == (409, "weights_incomplete")
+        await trainer.update("start_weight_update")
+        assert (await sent(pod, trainer, "b")).status == 200
+        await trainer.update("finish_weight_update", weight_version="7")
+        assert (await trainer.control("resume_generation")).status == 200
+        await pod.until(lambda state: state.ready)
+        assert await pod.answers_with("b")
+
+
+async def updates(pod: OnePod) -> bool:
+    return "UpdateWeights" in await calls(pod)
+
+
 async def test_draft_follows_in_a_session_of_its_own(open_pod: OpenPod) -> None:
     async with open_pod(**OURS, speculative="mtp", tensors=mtp_shapes()) as (pod, trainer):
         await trainer.control("pause_generation", mode="keep")
