@@ -278,6 +278,7 @@ class Calls:
         await self._notes.keep(hold)
         if wish.version is not None:
             await self._name(hold, wish.version)
+            hold = replace(hold, unnamed=hold.unnamed and bool(hold.incomplete))
         if hold.by_agent and not hold.incomplete:
             await self._resume(hold, paused=True)
 
