@@ -47,7 +47,7 @@ async def test_vllms_client_brings_a_checkpoint_through_our_own_backend(
         with pytest.raises(TheyFailed, match="409"):
             await client.call("update_weights", named(pod.checkpoints["b"]))
         await client.call("start_weight_update")
-        for wrong in ({"names": []}, {**named(pod.checkpoints["b"]), "digest": NOBODYS}):
+        for wrong in ({"folder": "b"}, {**named(pod.checkpoints["b"]), "digest": NOBODYS}):
             with pytest.raises(TheyFailed, match="400"):
                 await client.call("update_weights", wrong)
         assert await pod.readyz() == (200, "")
