@@ -18,15 +18,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+#: An engine on a busy machine; a client gives up by itself later than this.
+PATIENT_S = 240
+
 
 def vllm(url: str) -> Any:
     from vllm.distributed.weight_transfer.clients import HTTPVLLMWeightSyncClient
 
-    return HTTPVLLMWeightSyncClient(url, timeout=120)
+    return HTTPVLLMWeightSyncClient(url, timeout=PATIENT_S)
 
 
 def trl(url: str, wheel: str, checkpoint: str) -> Any:
-    """NCCL is what is replaced: by plain TCP, as the simulated engine's (simulator/collective.py)."""
+    """NCCL is what is replaced: by plain TCP, as the simulated engine's (simulator/collective.py)
+    and that of a real one (realvllm/stockreload/over_tcp.py)."""
     for needs in ("nccl_common", "packed_tensor"):
         import_module(f"vllm.distributed.weight_transfer.{needs}")  # before accelerate is a double
     _packages(wheel)
@@ -43,7 +47,9 @@ def trl(url: str, wheel: str, checkpoint: str) -> Any:
         "dtype_names": [dtype for _, dtype, _, _ in tensors],
         "shapes": [shape for _, _, shape, _ in tensors],
     }
-    client = weight_transfer.WeightTransferClient(on_agent(url), info, weight_sync_timeout=60)
+    client = weight_transfer.WeightTransferClient(
+        on_agent(url), info, weight_sync_timeout=PATIENT_S
+    )
 
     class Whole:
         """What AsyncGRPOTrainer does with it."""
@@ -71,7 +77,7 @@ def _packages(wheel: str) -> None:
 
 def _listen(init_info: dict[str, Any]) -> socket.socket:
     with socket.create_server((init_info["master_address"], init_info["master_port"])) as server:
-        server.settimeout(60)
+        server.settimeout(PATIENT_S)
         return server.accept()[0]
 
 

@@ -7,7 +7,7 @@ import pytest
 from foreignclients import trlwheel
 from foreignclients.theirs import TheyFailed, theirs
 from simulator.model import Model
-from toytrainer import fabric, update_info
+from toytrainer import NOBODYS, fabric, named, update_info
 from unit.agent.rl.conftest import OpenPod
 
 
@@ -33,6 +33,31 @@ async def test_vllms_client_updates_where_the_guard_brings_the_pause(
         assert (await pod.engine.state())["unguardedUpdates"] == 0
         with pytest.raises(TheyFailed, match="404"):  # it is not in vllm.Control
             await client.call("shutdown_weight_transfer_engine")
+
+
+async def test_vllms_client_brings_a_checkpoint_through_our_own_backend(
+    open_pod: OpenPod, tmp_path: Path
+) -> None:
+    """The engine serves until the weights are ready, and what is wrong with them touches nothing."""
+    async with (
+        open_pod("auto-pause", backend="weightrollout") as (pod, trainer),
+        theirs(tmp_path, "vllm", trainer.url) as client,
+    ):
+        await client.call("init_weight_transfer_engine", {})
+        with pytest.raises(TheyFailed, match="409"):
+            await client.call("update_weights", named(pod.checkpoints["b"]))
+        await client.call("start_weight_update")
+        for wrong in ({"folder": "b"}, {**named(pod.checkpoints["b"]), "digest": NOBODYS}):
+            with pytest.raises(TheyFailed, match="400"):
+                await client.call("update_weights", wrong)
+        assert await pod.readyz() == (200, "")
+        assert await pod.answers_with("a")
+        await client.call("update_weights", named(pod.checkpoints["b"]))
+        await client.call("finish_weight_update", "7")
+        assert await pod.readyz() == (200, "")
+        assert await pod.answers_with("b")
+        assert (await pod.state()).serving.version == "7"
+        assert (await pod.engine.state())["unguardedUpdates"] == 0
 
 
 async def test_vllms_client_is_told_by_the_strict_guard_that_it_must_pause(

@@ -15,6 +15,8 @@ from toytrainer import TOKEN
 PROGRAM: Final = Path(__file__).with_name("drive.py")
 #: The import of vLLM alone takes half a minute on a busy machine.
 ANSWERS_S: Final = 300.0
+#: Trainers advertise the address that vLLM finds for them.
+OF_VLLM: Final = {"VLLM_NO_USAGE_STATS": "1", "VLLM_HOST_IP": "127.0.0.1"}
 
 
 class TheyFailed(Exception):
@@ -49,7 +51,7 @@ async def theirs(folder: Path, kind: str, url: str, *arguments: str) -> AsyncIte
     with log.open("wb") as errors:
         process = await asyncio.create_subprocess_exec(
             *(str(venv.python()), str(PROGRAM), kind, with_token, *arguments),
-            env={**kept, "no_proxy": "*", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1"},
+            env={**kept, "no_proxy": "*", "HF_HUB_OFFLINE": "1", **OF_VLLM},
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=errors,

@@ -27,7 +27,7 @@ class Plugin:
 
 
 OURS: Final = Plugin("weightrollout", PRODUCT, "weightrollout.plugin:register")
-#: vLLM's own reload behind a backend of its own; see `stockreload`.
+#: vLLM's own reload behind backends of its own; see `stockreload`.
 STOCK: Final = Plugin("stockreload", TESTS / "realvllm" / "stockreload", "stockreload:register")
 #: Weights as a GPU has them, where it is asked for; see `plainengine`.
 PLAIN: Final = Plugin("plainengine", TESTS / "realvllm" / "plainengine", "plainengine:register")

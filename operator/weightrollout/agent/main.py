@@ -25,6 +25,7 @@ from weightrollout.agent.presence import Presence
 from weightrollout.agent.restart import Restarter
 from weightrollout.agent.rl import lifecycle as rl
 from weightrollout.agent.rl.door import RlDoor
+from weightrollout.agent.rl.images import Images
 from weightrollout.agent.rl.shown import Shown
 from weightrollout.agent.service import AgentService, Desk
 from weightrollout.agent.settings import BadFlag, Settings, check, parse, split
@@ -167,7 +168,8 @@ async def _open_to_trainers(
     """Also where the routes are shut: a call that was under way when they were open has ended somehow."""
     access = settings.rl
     desk.board.guard_flag = access.guard
-    parts = (desk.journal, desk.board, desk.watch, engine, access.drain_s)
+    images = Images(desk.journal, desk.board, desk.watch, desk.stager, desk.swaps)
+    parts = (desk.journal, desk.board, desk.watch, engine, images, access.drain_s)
     calls = rl.RlLifecycle(rl.Parts(*parts))
     if access.token is None:
         return

@@ -19,6 +19,7 @@ from weightrollout.engine.protocol import Engine, Inference
 from weightrollout.handover.records import EngineReport
 from weightrollout.metrics import AGENT_PAUSE, AGENT_PHASE_SECONDS, AGENT_SWAPS, Metrics
 from weightrollout.swap import book, machine
+from weightrollout.swap.backends.protocol import Backend
 from weightrollout.swap.backends.shared_memory import SharedMemory, forget_others
 from weightrollout.swap.book import Reservation, Transaction
 from weightrollout.swap.journal import Journal, JournalUnwritable
@@ -177,11 +178,16 @@ class Swaps:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
+    def backend(self, txn: str, reports: Sequence[EngineReport]) -> Backend:
+        """For one transaction with the engine that wrote these; answers to earlier ones are removed."""
+        parts = self._parts
+        forget_others(parts.handover, txn)
+        return SharedMemory(parts.store, parts.handover, reports, parts.clock)
+
     def _spawn(self, state: SwapState, reports: Sequence[EngineReport]) -> None:
         parts = self._parts
         parts.watch.forget_reading()
-        forget_others(parts.handover, state.txn)
-        backend = SharedMemory(parts.store, parts.handover, reports, parts.clock)
+        backend = self.backend(state.txn, reports)
         run = SwapRun(
             Hands(parts.engine, parts.inference, backend, parts.clock, parts.patience),
             state,

@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from weightrollout.agent.rl.failed import Failed
+from weightrollout.agent.rl.guard import not_paused
+from weightrollout.agent.rl.images import Images
 from weightrollout.agent.rl.notes import Notes
 from weightrollout.agent.rl.routes import Call
-from weightrollout.agent.rl.wishes import Wish
+from weightrollout.agent.rl.wishes import Checkpoint, Wish
 from weightrollout.api.guard import Guard
 from weightrollout.engine.errors import (
     LABEL_NOT_SET,
@@ -41,10 +43,16 @@ log = logging.getLogger(__name__)
 
 class Calls:
     def __init__(
-        self, engine: Lifecycle, notes: Notes, guard: Callable[[], Guard], drain_s: float
+        self,
+        engine: Lifecycle,
+        notes: Notes,
+        images: Images,
+        guard: Callable[[], Guard],
+        drain_s: float,
     ) -> None:
         self._engine = engine
         self._notes = notes
+        self._images = images
         self._guard = guard
         self._drain_s = drain_s
 
@@ -62,8 +70,7 @@ class Calls:
             case Call.WAKE_UP:
                 return await self._wake_up(wish, hold)
             case Call.INIT:
-                async with self._notes.calling(wish.call, hold):
-                    await engine.init_transfer(wish.payload, deadline_s=CALL_S)
+                await self._init(wish, hold)
                 return {"message": "Weight transfer initialized"}
             case Call.START:
                 await self._start(wish.call, hold, TARGET, paused=paused)
@@ -174,10 +181,22 @@ class Calls:
         )
         return {"status": "awake"}
 
+    async def _init(self, wish: Wish, hold: Hold) -> None:
+        if self._images.are_taken and wish.checkpoint is None:
+            return  # there is nobody to join
+        async with self._notes.calling(wish.call, hold):
+            if wish.checkpoint is not None:
+                await self._images.ready(self._engine, wish.checkpoint)
+            else:
+                await self._engine.init_transfer(wish.payload, deadline_s=CALL_S)
+
     async def _start(self, call: Call, hold: Hold, session: str, *, paused: bool) -> None:
         engine, guard = self._engine, self._guard()
         if paused and not hold.paused:
             hold = replace(hold, paused=True)  # somebody else's pause, which this now relies on
+        if self._images.are_taken:  # the engine's own Start comes when the weights are ready
+            opened = replace(hold, session=session, updates=0, in_service=not hold.paused)
+            return await self._notes.keep(opened)
         if not paused and guard is Guard.AUTO_PAUSE:
             hold = await self._pause(hold, PauseWay.KEEP, True, by_agent=True)
         held = replace(
@@ -197,12 +216,34 @@ class Calls:
             raise
 
     async def _update(self, wish: Wish, hold: Hold) -> None:
+        if wish.checkpoint is not None:
+            return await self._load(wish, wish.checkpoint, hold)
         async with self._notes.calling(wish.call, hold):
             await self._engine.update(wish.payload, deadline_s=CALL_S)
+        return await self._notes.keep(replace(hold, updates=hold.updates + 1))
+
+    async def _load(self, wish: Wish, checkpoint: Checkpoint, hold: Hold) -> None:
+        """Minutes of staging first, in which nothing changes; then the engine is asked again whether it is paused."""
+        engine, guard = self._engine, self._guard()
+        loading = await self._images.ready(engine, checkpoint, hold.session)
+        if await engine.is_paused(deadline_s=RESUME_S):
+            hold = replace(hold, paused=True)
+        elif guard is Guard.STRICT:
+            against = not_paused(wish.call)
+            raise Failed(409, against.code, against.message)
+        elif guard is Guard.AUTO_PAUSE:
+            hold = await self._pause(hold, PauseWay.KEEP, True, by_agent=True)
+        hold = replace(hold, in_service=not hold.paused)
+        async with self._notes.calling(wish.call, hold):
+            if hold.updates or hold.incomplete:  # the engine's own session may be open
+                await _ignored(engine.finish_update(None, deadline_s=CALL_S))
+            await self._images.load(engine, loading, hold.session)
         await self._notes.keep(replace(hold, updates=hold.updates + 1))
 
     async def _finish(self, wish: Wish, hold: Hold) -> None:
         """A session that took nothing makes nothing whole."""
+        if self._images.are_taken and not hold.updates:
+            return await self._close(wish, hold)
         unlabelled: EngineStateUnknown | None = None
         async with self._notes.calling(wish.call, hold):
             try:
@@ -224,11 +265,22 @@ class Calls:
         if unlabelled is not None:
             raise unlabelled
         if whole:
-            return
+            return None
         if hold.by_agent:
             await self._resume(hold, paused=True)
         elif not hold.paused:  # the guard is off
             await self._named(hold)
+        return None
+
+    async def _close(self, wish: Wish, hold: Hold) -> None:
+        """Of what was opened in the agent alone."""
+        hold = replace(hold, session="", in_service=False)
+        await self._notes.keep(hold)
+        if wish.version is not None:
+            await self._name(hold, wish.version)
+            hold = replace(hold, unnamed=hold.unnamed and bool(hold.incomplete))
+        if hold.by_agent and not hold.incomplete:
+            await self._resume(hold, paused=True)
 
     async def _name(self, hold: Hold, version: str) -> None:
         """A label is no proof: it names only weights that are known to be whole."""

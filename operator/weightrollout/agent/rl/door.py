@@ -16,7 +16,8 @@ from weightrollout.agent.engine_watch import EngineWatch
 from weightrollout.agent.rl.failed import Failed
 from weightrollout.agent.rl.lifecycle import RlLifecycle
 from weightrollout.agent.rl.routes import ROUTES, Call, Route, able, methods
-from weightrollout.agent.rl.wishes import Invalid, body_of, from_query, wish_of
+from weightrollout.agent.rl.wishes import Invalid, body_of, from_query, naming, wish_of
+from weightrollout.handover.records import BACKEND
 
 #: As the engine itself takes: handles of big models are many.
 MAX_BODY: Final = 32 * 1024 * 1024
@@ -62,6 +63,8 @@ class RlDoor:
             if by_query and request.query and body == {}:
                 body = from_query(request.query, request.query.getall("tags", []))
             wish = wish_of(route.call, body)
+            if self._watch.sight.backend == BACKEND:
+                wish = naming(wish)
             if route.reads:
                 return web.json_response(await self._lifecycle.read(route.call))
             log.info("%s from %s", route.call, request.remote)

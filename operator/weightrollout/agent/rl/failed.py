@@ -43,6 +43,7 @@ CODES: Final = {
     "no_session": Code(409, "no update is open: start one first"),
     "asleep": Code(409, "memory sleeps: wake it up first"),
     "weights_incomplete": Code(409, "an update failed: start, send everything, finish"),
+    "NoDraft": Code(409, "the checkpoint has no draft that this engine can load"),
     "too_large": Code(413, "the body has more than 32 MiB"),
     "internal": Code(500, "a fault of the agent: its log has it whole"),
     "StillAsleep": Code(502, "the engine answered the wake-up with success, and sleeps on"),
@@ -56,6 +57,13 @@ CODES: Final = {
         504,
         "requests still ran when the time of a `wait` was over: it was taken back, nothing is paused",
     ),
+}
+
+#: Status of what is wrong with a checkpoint that was named, or with an engine that cannot take one; nothing was touched.
+OF_CHECKPOINTS: Final = {
+    400: "`DigestMismatch`, `ShapeMismatch`, `RestartRequired` and others: no engine of this kind can take these weights as they are",
+    409: "`PrepareFailed`, `ControlPortExposed` and others: this engine takes none now",
+    503: "`SourceNotFound`, `SourceUnreachable`, `StagingSpaceTooSmall` and others: it could not be staged; send it again",
 }
 
 #: Status of what the engine itself said, with its reason in CamelCase as `error`.

@@ -39,6 +39,9 @@ class Scene:
     poisoned: bool
     leaving: bool
     operator_drives: bool = False
+    images: bool = (
+        False  # the engine takes weights from us, so an update stages before it needs a pause
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +86,24 @@ def _conflicts(wish: Wish, scene: Scene, guard: Guard) -> Iterator[Conflict]:
             if WEIGHTS in hold.asleep:
                 yield Conflict("asleep", 'the weights sleep: wake_up {"tags": ["weights"]} first')
             if not scene.paused and guard is Guard.STRICT:
-                yield _not_paused(call)
+                yield not_paused(call)
             if hold.draining and guard is not Guard.OFF:
                 yield _draining()
         case Call.UPDATE | Call.FINISH:
             if not hold.session:
                 again = f" ({hold.words})" if hold.incomplete else ""
                 yield Conflict("no_session", f"no update is open{again}: start_weight_update first")
-            if not scene.paused and guard is not Guard.OFF:
-                yield _not_paused(call)
+            if not scene.paused and guard is not Guard.OFF and not _pauses_later(scene, guard):
+                yield not_paused(call)
             if hold.draining and guard is not Guard.OFF:
                 yield _draining()
         case _:
             pass
+
+
+def _pauses_later(scene: Scene, guard: Guard) -> bool:
+    """The guard's own pause comes when the weights are ready; until then nothing of this session needs one."""
+    return scene.images and guard is Guard.AUTO_PAUSE and not scene.hold.paused
 
 
 def _before_serving(hold: Hold) -> Iterator[Conflict]:
@@ -111,7 +119,7 @@ def _open(hold: Hold) -> Conflict:
     )
 
 
-def _not_paused(call: Call) -> Conflict:
+def not_paused(call: Call) -> Conflict:
     return Conflict("not_paused", f"{call} needs a pause: pause_generation first")
 
 

@@ -15,6 +15,7 @@ from weightrollout.agent.orders import operator_drives
 from weightrollout.agent.rl.calls import DRAIN_S, LATE, READ_S, Calls
 from weightrollout.agent.rl.failed import Failed
 from weightrollout.agent.rl.guard import LONG, UPDATING, Scene, conflict
+from weightrollout.agent.rl.images import Images
 from weightrollout.agent.rl.notes import Notes
 from weightrollout.agent.rl.routes import Call
 from weightrollout.agent.rl.wishes import Wish
@@ -55,6 +56,7 @@ class Parts:
     board: Board
     watch: EngineWatch
     engine: Lifecycle
+    images: Images
     drain_s: float = DRAIN_S
 
 
@@ -63,7 +65,7 @@ class RlLifecycle:
         self._parts = parts
         self._notes = Notes(parts.journal, parts.board, parts.watch)
         self._notes.recover()
-        self._calls = Calls(parts.engine, self._notes, self._guard, parts.drain_s)
+        self._calls = Calls(parts.engine, self._notes, parts.images, self._guard, parts.drain_s)
         self._running: Call | None = None  # whose turn it is
         self._before: Hold | None = None  # that call
         self._label = ("", "")  # instance, and its version before that call
@@ -220,6 +222,7 @@ class RlLifecycle:
             poisoned=book.poisoned == sight.instance,
             leaving=state.leaving(self._parts.board, sight),
             operator_drives=operator_drives(self._parts.board.orders),
+            images=self._parts.images.are_taken,
         )
         against = conflict(wish, scene, self._guard())
         if against is not None:

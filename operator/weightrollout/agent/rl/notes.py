@@ -51,7 +51,7 @@ class Notes:
         await self._note(replace(held, calling=call))
         try:
             yield
-        except (EngineRefused, EngineUnreachable):
+        except (EngineRefused, EngineUnreachable, Failed):
             self.learn(before)
             raise
         except EngineStateUnknown:

@@ -13,11 +13,12 @@ from typing import Any, Final
 
 from weightrollout import generated
 from weightrollout.agent.rl.door import QUERIES
-from weightrollout.agent.rl.failed import CODES, ENGINES_OWN
+from weightrollout.agent.rl.failed import CODES, ENGINES_OWN, OF_CHECKPOINTS
 from weightrollout.agent.rl.guard import Scene, conflict
 from weightrollout.agent.rl.routes import ROUTES, Call, Needs, Route, methods
-from weightrollout.agent.rl.wishes import RESETS, TAGS, Wish
+from weightrollout.agent.rl.wishes import DIGEST, RESETS, TAGS, URI, Wish
 from weightrollout.api.guard import Guard
+from weightrollout.handover.records import BACKEND
 from weightrollout.swap.hold import DRAFT, TARGET, Hold
 
 
@@ -44,6 +45,14 @@ FIELDS: Final[dict[Call, tuple[Field, ...]]] = {
     Call.SET_VERSION: (Field("new_version", "non-empty string", "", ""),),
     Call.RESET_CACHE: tuple(Field(name, "boolean", "`false`", "yes") for name in RESETS),
 }
+
+#: Of both objects, where the engine was started with our own backend.
+OURS: Final = (
+    Field(URI, "where a checkpoint lies, as `spec.weights.uri`", "", ""),
+    Field(
+        DIGEST, "`sha256:` and 64 hex digits", "whatever lies there, read anew each time", "md5:1"
+    ),
+)
 
 ANSWERS: Final[dict[Call, tuple[dict[str, Any], ...]]] = {
     Call.PAUSE: ({"status": "paused"},),
@@ -99,6 +108,17 @@ What is wrong with one is 400, `invalid`, before anything is touched.
 | --- | --- | --- | --- |
 """
 
+OURS_HEADER: Final = f"""
+## With backend `{BACKEND}`
+
+`init_info` and `update_info` name a checkpoint, which the agent stages, checks and hands to the engine; other keys are refused. An empty
+`init_info` names none. What `init_weight_transfer_engine` named is ready when it answers: an update with the same digest then only
+copies. The engine's own start comes with the update; with guard `auto-pause` so does the pause, when the weights are ready.
+
+| Field | Takes | Absent |
+| --- | --- | --- |
+"""
+
 REFUSALS_HEADER: Final = """
 ## Refusals: 409
 
@@ -135,11 +155,14 @@ def as_markdown() -> str:
                 for call, fields in FIELDS.items()
                 for it in fields
             ),
+            OURS_HEADER,
+            *(_row(f"`{it.name}`", it.takes, it.absent or "**refused**") for it in OURS),
             REFUSALS_HEADER,
             *(_row(*_refusals(each.call)) for each in ROUTES if not each.reads),
             CODES_HEADER,
             *(_row(str(it.status), f"`{code}`", it.meaning) for code, it in _sorted_codes()),
             *(_row(str(status), "*of the engine*", said) for status, said in ENGINES_OWN.items()),
+            *(_row(str(it), "*of a checkpoint*", said) for it, said in OF_CHECKPOINTS.items()),
         )
     )
 

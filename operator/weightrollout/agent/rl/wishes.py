@@ -4,21 +4,35 @@ What is wrong with it is found here, before anything is touched.
 """
 
 import json
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from weightrollout.agent.rl.routes import Call
 from weightrollout.api.names import BASELINE_VERSION
+from weightrollout.api.spec import DIGEST_PATTERN
 from weightrollout.engine.protocol import PauseWay
+from weightrollout.handover.records import BACKEND
 
 TAGS: Final = ("weights", "kv_cache", "scheduling")
 MAX_LEVEL: Final = 2
 RESETS: Final = ("reset_running_requests", "reset_external")
 
 
+#: What an engine with our own backend is told, in init_info and in update_info.
+URI: Final = "uri"
+DIGEST: Final = "digest"
+
+
 class Invalid(Exception):
     """The message says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    uri: str  # as spec.weights.uri
+    digest: str = ""  # "": whatever lies there
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +43,7 @@ class Wish:
     level: int = 1
     tags: tuple[str, ...] = ()  # none: all
     payload: bytes = b""  # JSON object, as the engine takes it
+    checkpoint: Checkpoint | None = None  # of that, where it is ours to read; None: it names none
     version: str | None = None
     running: bool = False  # preempt what runs, so that its cache can be emptied
     external: bool = False  # of the KV connector, too
@@ -68,10 +83,8 @@ def wish_of(call: Call, body: Any) -> Wish:
             return Wish(call, way=_way(body), level=_level(body))
         case Call.WAKE_UP:
             return Wish(call, tags=_tags(body))
-        case Call.INIT:
-            return Wish(call, payload=_object(body, "init_info"))
-        case Call.UPDATE:
-            return Wish(call, payload=_object(body, "update_info"))
+        case Call.INIT | Call.UPDATE:
+            return Wish(call, payload=_object(body, _info(call)))
         case Call.FINISH:
             version = body.get("weight_version")
             return Wish(call, version=None if version is None else _version(version))
@@ -82,6 +95,30 @@ def wish_of(call: Call, body: Any) -> Wish:
             return Wish(call, running=running, external=external)
         case _:
             return Wish(call)
+
+
+def naming(wish: Wish) -> Wish:
+    """Of an engine with our own backend, to which the payload names a checkpoint. Raises Invalid."""
+    if wish.call not in (Call.INIT, Call.UPDATE):
+        return wish
+    what, info = _info(wish.call), json.loads(wish.payload)
+    if wish.call is Call.INIT and not info:
+        return wish
+    if strange := sorted(info.keys() - {URI, DIGEST}):
+        raise Invalid(
+            f"`{what}` of backend {BACKEND} is the `{URI}` of a checkpoint, and its `{DIGEST}`; got"
+            f" {_shown(strange[0])}"
+        )
+    uri, digest = info.get(URI), info.get(DIGEST) or ""
+    if not isinstance(uri, str) or not uri.strip():
+        raise Invalid(f"`{what}` needs the `{URI}` of a checkpoint; got {_shown(uri)}")
+    if not isinstance(digest, str) or (digest and not re.fullmatch(DIGEST_PATTERN, digest)):
+        raise Invalid(f"`{DIGEST}` must be sha256:<64 hex digits>; got {_shown(digest)}")
+    return replace(wish, checkpoint=Checkpoint(uri, digest))
+
+
+def _info(call: Call) -> str:
+    return "init_info" if call is Call.INIT else "update_info"
 
 
 def _truth(text: str) -> Any:

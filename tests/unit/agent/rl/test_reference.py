@@ -5,14 +5,16 @@ import re
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from toytrainer import NOBODYS
 from weightrollout.agent import rl
 from weightrollout.agent.rl.failed import CODES
-from weightrollout.agent.rl.reference import ANSWERS, FIELDS, Field, refused
+from weightrollout.agent.rl.reference import ANSWERS, FIELDS, OURS, Field, refused
 from weightrollout.agent.rl.routes import ROUTES, Call
-from weightrollout.agent.rl.wishes import Invalid, wish_of
+from weightrollout.agent.rl.wishes import Checkpoint, Invalid, Wish, naming, wish_of
 from weightrollout.api.guard import Guard
 
 SOURCE = Path(rl.__file__).parent
@@ -36,6 +38,28 @@ def test_field_is_read_and_refused_where_it_is_wrong(call: Call, it: Field) -> N
         else:
             with pytest.raises(Invalid, match=it.name):
                 wish_of(call, absent)
+
+
+@pytest.mark.parametrize("call", [Call.INIT, Call.UPDATE])
+def test_checkpoint_is_read_and_refused_where_it_is_wrong(call: Call) -> None:
+    good = {"uri": "file:///b/", "digest": NOBODYS}
+
+    def read(info: dict[str, Any]) -> Wish:
+        [field] = FIELDS[call]
+        return naming(wish_of(call, {field.name: info}))
+
+    assert read(good).checkpoint == Checkpoint("file:///b/", NOBODYS)
+    for it in OURS:
+        with pytest.raises(Invalid):
+            read({**good, it.name: it.wrong})
+        absent = {k: v for k, v in good.items() if k != it.name}
+        if it.absent:
+            read(absent)
+        else:
+            with pytest.raises(Invalid, match=it.name):
+                read(absent)
+    with pytest.raises(Invalid, match="names"):
+        read({**good, "names": []})
 
 
 def test_call_without_fields_reads_none() -> None:
