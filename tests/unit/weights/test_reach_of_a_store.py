@@ -102,7 +102,7 @@ REGIONS = {
 }
 
 
-@pytest.fixture(params=REGIONS.items(), ids=REGIONS)
+@pytest.fixture(params=REGIONS.items(), ids=list(REGIONS))
 def amazon(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """S3 of a region, whose name is in the environment."""
     region, ending = request.param
