@@ -27,6 +27,7 @@ from objectstore.tls import server_side, trusted
 from ports import ports_for_good
 from reports import report_of
 from weightrollout.handover.records import EngineReport
+from weightrollout.weights.sources.ranged import RANGE_BYTES
 from weightrollout.weights.staging import Store
 
 PREFIX: Final = "models/chat"
@@ -51,6 +52,16 @@ class Place:
     names: tuple[str, ...]  # of its large files
     url: str  # of the folder, for curl
     curl: tuple[str, ...]  # what curl needs beside it
+
+    def ranges(self, name: str, size: int) -> str:
+        """Options for curl, by which it asks for a file as staging does: in ranges, over one connection."""
+        each = f'url = "{self.url}/{name}"\nno-progress-meter\nshow-error\nfail\n'
+        if self.curl:
+            each += f'cacert = "{self.curl[1]}"\n'
+        begins = range(0, size, RANGE_BYTES)
+        return "next\n".join(
+            f"{each}range = {begin}-{min(begin + RANGE_BYTES, size) - 1}\n" for begin in begins
+        )
 
 
 @dataclass(frozen=True)
@@ -86,11 +97,17 @@ class Bench:
         return Took(seconds, self._cpu_s() - cpu_s, most())
 
     def run(self, kind: str, then: str) -> Took:
-        """A script, with {curl}, {uri} and {out} of one file. Each file by a process of its own, as many at once as there are cores."""
+        """A script, with {curl}, {ranges} (to its output), {uri} and {out} of one file.
+
+        Each file by a process of its own, as many at once as there are cores.
+        """
         root, place = self._empty(), self.places[kind]
         words = " ".join((*place.curl, "-sS", "--fail"))
         script = then.format(
-            curl=f"curl {words} {place.url}/$1", uri=f"{place.uri}$1", out=f"{root}/$1"
+            curl=f"curl {words} {place.url}/$1",
+            ranges=f"curl -K {self.work}/{kind}-$1.ranges",
+            uri=f"{place.uri}$1",
+            out=f"{root}/$1",
         )
         began, cpu_s = time.perf_counter(), self._cpu_s()
         subprocess.run(
@@ -138,19 +155,18 @@ def bench(work: Path, tensors: checkpoints.Shapes, files: int) -> Iterator[Bench
         authorities = trusted(authority, work)
         os.environ.update(server.environment(), SSL_CERT_FILE=str(authorities))
         http, https = f"http://{server.address}/{bucket}", f"https://{address}/{bucket}"
-        yield Bench(
-            report,
-            sum(sizes.values()),
-            (_pid_of(server.address), pid),
-            {
-                "s3": Place(f"s3://{bucket}/{PREFIX}/", names, f"{http}/{PREFIX}", ()),
-                "https": Place(
-                    *(f"{https}/{PREFIX}/", names, f"{https}/{PREFIX}"),
-                    ("--cacert", str(authorities)),
-                ),
-            },
-            work,
-        )
+        places = {
+            "s3": Place(f"s3://{bucket}/{PREFIX}/", names, f"{http}/{PREFIX}", ()),
+            "https": Place(
+                *(f"{https}/{PREFIX}/", names, f"{https}/{PREFIX}"),
+                ("--cacert", str(authorities)),
+            ),
+        }
+        for kind, place in places.items():
+            for name, size in sizes.items():
+                (work / f"{kind}-{name}.ranges").write_text(place.ranges(name, size))
+        pids = (_pid_of(server.address), pid)
+        yield Bench(report, sum(sizes.values()), pids, places, work)
 
 
 def _open(server: S3Server, bucket: str) -> None:

@@ -22,14 +22,15 @@ The reference payload ({bytes:,} bytes in 2 files) from a real S3 server (versit
 server. Server and reader share the cores, so their CPU time decides: *CPU* is what both took together. Staging ends with the bytes hashed, checked and synced;
 beside it, curl into files on the same disk and a hash of them, one process for each file, without and with a sync of what was written. The
 ratio is of rates within a round. To reach: 0.9 of curl and `sha256sum`. openssl's hash uses the processor's instructions for SHA-256, as staging does,
-coreutils' does not; curl asks for whole files, which this server sends without a copy, as it does not send ranges. Staging also computes a CRC-32
-of each block and looks for NaN. Repeat with `make bench-sources`.
+coreutils' does not; curl asks for whole files, which this server sends without a copy, as it does not send ranges: *in ranges* are those of 8 MiB that
+staging asks for, one after the other. Staging also computes a CRC-32 of each block and looks for NaN. Repeat with `make bench-sources`.
 
 | | | median | MB/s | CPU | staging's rate, of its |
 | --- | --- | --- | --- | --- | --- |
 """
 WAYS: Final = {
     "curl, `openssl sha256`, synced": "{curl} -o {out}; openssl sha256 {out}; sync {out}",
+    "curl in ranges, `openssl sha256`, synced": "{ranges} > {out}; openssl sha256 {out}; sync {out}",
     "curl, `openssl sha256`": "{curl} -o {out}; openssl sha256 {out}",
     "curl, `sha256sum` (coreutils), synced": "{curl} -o {out}; sha256sum {out}; sync {out}",
     "curl to `/dev/null`": "{curl} -o /dev/null",

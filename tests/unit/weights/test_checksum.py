@@ -3,8 +3,10 @@
 import zlib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from weightrollout.weights.checksum import Part, whole
+from weightrollout.weights.checksum import Part, of, whole
 
 
 @pytest.mark.parametrize(
@@ -24,3 +26,10 @@ def test_parts_that_do_not_join_are_refused(parts: list[Part]) -> None:
 
 def test_nothing_has_the_checksum_of_nothing() -> None:
     assert whole([]) == (0, zlib.crc32(b""))
+
+
+@given(st.binary(max_size=100))
+def test_engine_finds_the_checksum_that_was_staged(data: bytes) -> None:
+    """It has Python's zlib, and the agent another library. The long one takes that library's fast way."""
+    for each in (data, data * 1000):
+        assert of(memoryview(each)) == zlib.crc32(each)

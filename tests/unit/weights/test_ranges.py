@@ -3,21 +3,25 @@
 from concurrent.futures import Future
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weightrollout.weights.sources import ranged
-from weightrollout.weights.sources.ranged import RANGE_BYTES, Ranged
+from weightrollout.weights.sources.ranged import FIRST_BYTES, RANGE_BYTES, Ranged
+from weightrollout.weights.sources.remote import RANGES, Remote
 from weightrollout.weights.sources.retry import Patience, retry_after_s
+from weightrollout.weights.sources.source import Stamp
 
 CONTENT = bytes(range(256)) * ((2 * RANGE_BYTES + 12_345) // 256)
+WIPED = b"\xff" * RANGE_BYTES
 
 
 class Kept:
-    """Answers at once, and counts what is under way until it is taken."""
+    """Answers at once, and counts what is under way until it is taken. Memory that was given back holds the next range."""
 
     def __init__(self, share: int) -> None:
         self._share = share
+        self._spare: list[memoryview] = []
+        self.taken = 0  # memory of ranges
         self.open = 0
         self.under_way = 0
         self.most = 0
@@ -27,13 +31,24 @@ class Kept:
         self.under_way += 1
         self.most = max(self.most, self.under_way)
         self.asked.append((begin, end))
+        if not self._spare:
+            self._spare.append(memoryview(bytearray(RANGE_BYTES)))
+            self.taken += 1
+        data = self._spare.pop()[: end - begin]
+        data[:] = CONTENT[begin:end]
         found: Future[memoryview] = Future()
-        found.set_result(memoryview(CONTENT)[begin:end])
+        found.set_result(data)
         return found
 
     def result(self, future: Future[memoryview]) -> memoryview:
         self.under_way -= 1
         return future.result()
+
+    def used(self, data: memoryview) -> None:
+        if len(data):
+            assert isinstance(data.obj, bytearray)
+            data.obj[:] = WIPED
+            self._spare.append(memoryview(data.obj))
 
     def count(self, files: int) -> None:
         self.open += files
@@ -42,6 +57,7 @@ class Kept:
         return self._share
 
 
+@settings(max_examples=50, deadline=None)  # tens of megabytes are copied
 @given(
     reads=st.lists(
         st.tuples(
@@ -71,6 +87,7 @@ def test_whole_file_is_asked_for_once_and_never_more_than_its_share_at_a_time(sh
             pass
     assert sum(end - begin for begin, end in source.asked) == len(CONTENT)
     assert source.most == share
+    assert source.taken == share
     assert source.open == 0
 
 
@@ -79,7 +96,34 @@ def test_header_alone_costs_no_large_range() -> None:
     with Ranged(source, "x", len(CONTENT)) as file:
         file.read(8)
         file.read(2000)
-    assert source.asked == [(0, ranged._FIRST_BYTES)]
+    assert source.asked == [(0, FIRST_BYTES)]
+
+
+class Counting(Remote):
+    """Reads CONTENT, and remembers into which memory."""
+
+    def __init__(self) -> None:
+        super().__init__("nowhere", Patience(), lambda: False)
+        self.memories: dict[int, object] = {}  # held, so that none gets the number of another
+        self._pins = {"x": Stamp(len(CONTENT), "")}
+
+    def _range(self, name: str, pin: Stamp, begin: int, end: int) -> memoryview:
+        data = self.memory(end - begin)
+        assert isinstance(data.obj, bytearray)
+        self.memories[id(data.obj)] = data.obj
+        data[:] = CONTENT[begin:end]
+        return data
+
+
+def test_memory_of_a_range_holds_the_next_one() -> None:
+    """New memory costs as much as to hash what comes into it."""
+    source = Counting()
+    with source.open("x") as file:
+        for _ in range(4):
+            file.seek(0)
+            assert file.read(len(CONTENT)) == CONTENT
+    source.close()
+    assert len(source.memories) <= RANGES
 
 
 def test_patience_doubles_heeds_the_server_and_ends() -> None:

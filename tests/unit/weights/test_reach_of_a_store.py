@@ -1,11 +1,16 @@
 """The library for object stores reaches its store and who gives it an identity, by the pod's settings, and nobody else."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import obstore
 import pytest
 
-from weightrollout.weights.sources.reach import client_options
+from weightrollout.weights.sources.objects import open_objects
+from weightrollout.weights.sources.reach import client_options, s3_settings
+from weightrollout.weights.sources.retry import PATIENCE
 
 
 def _reached(scheme: str, **environ: str) -> set[str]:
@@ -81,6 +86,71 @@ def test_identity_is_asked_for_where_the_cloud_gives_it(
     scheme: str, environ: dict[str, str], host: str
 ) -> None:
     assert host in _reached(scheme, **environ)
+
+
+#: Regions by the partitions of botocore, and where their hosts end.
+REGIONS = {
+    "eu-central-1": "amazonaws.com",
+    "us-gov-west-1": "amazonaws.com",
+    "il-central-1": "amazonaws.com",
+    "cn-northwest-1": "amazonaws.com.cn",
+    "eusc-de-east-1": "amazonaws.eu",
+    "us-iso-east-1": "c2s.ic.gov",
+    "us-isob-east-1": "sc2s.sgov.gov",
+    "us-isof-south-1": "csp.hci.ic.gov",
+    "eu-isoe-west-1": "cloud.adc-e.uk",
+}
+
+
+@pytest.fixture(params=REGIONS.items(), ids=list(REGIONS))
+def amazon(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """S3 of a region, whose name is in the environment."""
+    region, ending = request.param
+    monkeypatch.setenv("AWS_REGION", region)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s")
+    return f"s3.{region}.{ending}"
+
+
+def _asked_at() -> str:
+    objects = open_objects("s3://chat/m/", PATIENCE, lambda: False)
+    found = str(obstore.sign(objects._store, "GET", "x", timedelta(seconds=60)))
+    objects.close()
+    return urlsplit(found).netloc
+
+
+def test_bucket_is_asked_for_where_amazon_has_its_region(amazon: str) -> None:
+    region = amazon.split(".")[1]
+    assert _asked_at() == amazon
+    assert {amazon, amazon.replace("s3.", "sts.", 1)} <= _reached("s3", AWS_REGION=region)
+
+
+def test_bucket_in_the_name_of_its_host_is_asked_for_there(
+    amazon: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_VIRTUAL_HOSTED_STYLE_REQUEST", "true")
+    assert _asked_at() == f"chat.{amazon}"
+
+
+def test_role_of_a_service_account_is_asked_for_where_the_region_is() -> None:
+    china = s3_settings("chat", {"AWS_REGION": "cn-north-1"})
+    assert china["endpoint_url_sts"] == "https://sts.cn-north-1.amazonaws.com.cn"
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("AWS_ENDPOINT_URL", "endpoint"),
+        ("AWS_ENDPOINT_URL_S3", "endpoint"),
+        ("AWS_ENDPOINT_URL_STS", "endpoint_url_sts"),
+    ],
+)
+def test_place_that_the_environment_names_goes_before_that_of_the_region(
+    name: str, setting: str
+) -> None:
+    found = s3_settings("chat", {"AWS_REGION": "cn-north-1", name: "https://vpc.example"})
+    assert setting not in found
+    assert found  # the other one
 
 
 @pytest.mark.parametrize("name", ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "ALL_PROXY"])

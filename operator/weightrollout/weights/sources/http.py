@@ -31,7 +31,7 @@ MAX_LIST_BYTES: Final = 16 << 20
 class Answer:
     status: int
     headers: Mapping[str, str]  # names in lower case
-    body: bytearray
+    body: memoryview
     url: str  # who answered, after redirects; may hold a credential
 
     def refusal(self, what: str, *, pinned: bool) -> Exception:
@@ -102,14 +102,17 @@ class Http:
         url: str,
         what: str,
         *,
-        most_bytes: int = MAX_LIST_BYTES,
+        room: memoryview | int = MAX_LIST_BYTES,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        """`most_bytes`: of a body that is longer nothing is given. Raises WeightsError, Again."""
+        """`room`: memory for the body, or how many bytes it may have; of a longer one nothing is given.
+
+        Raises WeightsError, Again.
+        """
         first = url
         for _ in range(_MAX_REDIRECTS + 1):
             own = self._headers if origin(url) == self._home else {}
-            answer = self._once(method, url, {**own, **(headers or {})}, most_bytes, what)
+            answer = self._once(method, url, {**own, **(headers or {})}, room, what)
             if answer.status not in _REDIRECTS:
                 return answer
             target = urljoin(url, answer.headers.get("location", ""))
@@ -123,7 +126,7 @@ class Http:
         raise WeightsError(Reason.SOURCE_UNTRUSTED, f"{what}: is redirected without end")
 
     def _once(
-        self, method: str, url: str, headers: Mapping[str, str], most_bytes: int, what: str
+        self, method: str, url: str, headers: Mapping[str, str], room: memoryview | int, what: str
     ) -> Answer:
         parts = urlsplit(url)
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -134,10 +137,11 @@ class Http:
                 response = connection.getresponse()
                 found = {name.lower(): value for name, value in response.getheaders()}
                 length = response.length
-                if response.status >= 300 or (length is not None and length > most_bytes):
+                most = room if isinstance(room, int) else len(room)
+                if response.status >= 300 or (length is not None and length > most):
                     connection.close()  # its body is nobody's news
-                    return Answer(response.status, found, bytearray(), url)
-                body = _body(response, most_bytes, sock, 4 * self._patience.deadline_s)
+                    return Answer(response.status, found, memoryview(b""), url)
+                body = _body(response, room, sock, 4 * self._patience.deadline_s)
                 if length is None:
                     connection.close()  # there may be more of it
                 else:
@@ -178,14 +182,15 @@ class _Mine(threading.local):
 
 
 def _body(
-    response: http.client.HTTPResponse, most_bytes: int, sock: socket.socket, within_s: float
-) -> bytearray:
-    """What `response` announces, else at most `most_bytes`. A server that trickles is given up, some time."""
+    response: http.client.HTTPResponse, room: memoryview | int, sock: socket.socket, within_s: float
+) -> memoryview:
+    """What `response` announces, else as much as there is room for. A server that trickles is given up, some time."""
     until = time.monotonic() + within_s
-    size = most_bytes if response.length is None else response.length
-    body = bytearray(size)
     announced = response.length is not None
-    view, done = memoryview(body), 0
+    if isinstance(room, int):
+        room = memoryview(bytearray(room if response.length is None else response.length))
+    view = room[: response.length]
+    size, done = len(view), 0
     if announced and size > _DIRECT_BYTES:
         # What its reader has taken already; then past it, whose four calls for each record of TLS cost as much as the decryption.
         done = response.readinto(view[: len(response.fp.peek())])
@@ -198,9 +203,7 @@ def _body(
         _in_time(until)
     if done < size and announced:
         raise http.client.IncompleteRead(b"", size - done)
-    view.release()
-    del body[done:]
-    return body
+    return view[:done]
 
 
 def _in_time(until: float) -> None:

@@ -70,7 +70,7 @@ class Https(Remote):
         """By one byte of it: that tells size, ETag, and whether the server gives ranges at all."""
         what = f"{self.where}/{name}"
         answer = self._http.ask(
-            "GET", self._url(name), what, headers={"Range": "bytes=0-0"}, most_bytes=1
+            "GET", self._url(name), what, headers={"Range": "bytes=0-0"}, room=1
         )
         size = _RANGE.fullmatch(answer.headers.get("content-range", ""))
         if answer.status == 416 and size is not None and size[1] == "0":
@@ -103,7 +103,7 @@ class Https(Remote):
         if pin.identity.startswith('"'):  # others never match
             headers["If-Match"] = pin.identity
         answer = self._http.ask(
-            "GET", self._url(name), what, headers=headers, most_bytes=end - begin
+            "GET", self._url(name), what, headers=headers, room=self.memory(end - begin)
         )
         return ranged(answer, what, pin, begin, end)
 
@@ -123,7 +123,7 @@ def ranged(answer: Answer, what: str, pin: Stamp, begin: int, end: int) -> memor
         raise changed(what)
     if len(answer.body) != end - begin:
         raise too_few(what, len(answer.body), end - begin)
-    return memoryview(answer.body)
+    return answer.body
 
 
 def _identity(answer: Answer) -> str:

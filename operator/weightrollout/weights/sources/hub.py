@@ -114,7 +114,7 @@ class Hub(Remote):
 
     def _parsed(self, answer: Answer) -> Any:
         try:
-            return json.loads(answer.body)
+            return json.loads(bytes(answer.body))
         except ValueError:
             raise self._odd() from None
 
@@ -127,16 +127,16 @@ class Hub(Remote):
         what = f"{self.where}/{name}"
         path = f"{self._folder}/{name}" if self._folder else name
         hub = f"{self._hub}/{self._repository}/resolve/{self._commit}/{quote(path)}"
-        headers = {"Range": f"bytes={begin}-{end - 1}"}
+        headers, room = {"Range": f"bytes={begin}-{end - 1}"}, self.memory(end - begin)
         # The hub counts requests; where it sent us is good for many ranges.
         known, pin = self._found.get(name), Stamp(pin.bytes, "")  # whatever ETag a host gives
         if known is not None:
-            answer = self._http.ask("GET", known, what, headers=headers, most_bytes=end - begin)
+            answer = self._http.ask("GET", known, what, headers=headers, room=room)
             if answer.status not in _EXPIRED:
                 return ranged(answer, what, pin, begin, end)
             with self._found_lock:
                 self._found.pop(name, None)
-        answer = self._http.ask("GET", hub, what, headers=headers, most_bytes=end - begin)
+        answer = self._http.ask("GET", hub, what, headers=headers, room=room)
         data = ranged(answer, what, pin, begin, end)
         if origin(answer.url) != origin(self._hub):
             with self._found_lock:

@@ -72,7 +72,8 @@ def _store(scheme: str, bucket: str, patience: Patience) -> "S3Store | GCSStore 
     }
     match scheme:
         case "s3":
-            return store.S3Store(bucket, client_options=client, retry_config=again)
+            places: Any = reach.s3_settings(bucket, os.environ)
+            return store.S3Store(bucket, config=places, client_options=client, retry_config=again)
         case "gs":
             return store.GCSStore(bucket, client_options=client, retry_config=again)
         case _:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 #: took a fifth more of a local server's and our time.
 RANGE_BYTES: Final = 8 << 20
 #: Enough for most headers.
-_FIRST_BYTES: Final = 64 << 10
+FIRST_BYTES: Final = 64 << 10
 
 
 class Ranges(Protocol):
@@ -23,6 +23,10 @@ class Ranges(Protocol):
         ...
 
     def result(self, future: Future[memoryview]) -> memoryview: ...
+
+    def used(self, data: memoryview) -> None:
+        """Nothing of it is needed any more: its memory may be used for another range."""
+        ...
 
     def count(self, files: int) -> None:
         """So many more are open."""
@@ -68,29 +72,32 @@ class Ranged(io.RawIOBase):
         while done < len(want):
             begin, have = self._have
             skip = self._at - begin
+            size = min(len(want) - done, len(have) - skip)
             if not 0 <= skip < len(have):
+                del have  # nothing holds it while more is waited for
                 self._fetch(len(want) - done)
                 continue
-            part = have[skip : skip + len(want) - done]
-            want[done : done + len(part)] = part
-            done += len(part)
-            self._at += len(part)
+            want[done : done + size] = have[skip : skip + size]
+            done += size
+            self._at += size
         return done
 
     def _fetch(self, wanted: int) -> None:
         """Make `_have` hold the byte at `_at`."""
         begin, have = self._have
         # A header is some kilobytes: read ahead only for who goes on, or wants much.
-        goes_on = wanted > _FIRST_BYTES or (self._at > 0 and self._at == begin + len(have))
+        goes_on = wanted > FIRST_BYTES or (self._at > 0 and self._at == begin + len(have))
+        self._have = (0, memoryview(b""))
+        self._source.used(have)
+        del have  # its memory, before more of it comes
         if not self._ahead or self._ahead[0][0] != self._at:
             self._forget()
             self._next = self._at
-        many, size = (self._source.share(), RANGE_BYTES) if goes_on else (1, _FIRST_BYTES)
+        many, size = (self._source.share(), RANGE_BYTES) if goes_on else (1, FIRST_BYTES)
         while len(self._ahead) < max(1, many) and self._next < self._size:
             end = min(self._size, self._next + size)
             self._ahead.append((self._next, self._source.ahead(self._name, self._next, end)))
             self._next = end
-        self._have = (0, memoryview(b""))  # its memory, before more of it comes
         begin, future = self._ahead.popleft()
         self._have = (begin, self._source.result(future))
 

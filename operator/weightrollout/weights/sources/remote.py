@@ -7,6 +7,7 @@ them. A range that fails is asked for again by itself: that is how reading goes 
 import io
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Final, NoReturn, TypeVar
@@ -14,7 +15,7 @@ from typing import Final, NoReturn, TypeVar
 from weightrollout.weights import digest
 from weightrollout.weights.errors import Reason, WeightsError
 from weightrollout.weights.pace import Pace
-from weightrollout.weights.sources.ranged import Ranged
+from weightrollout.weights.sources.ranged import FIRST_BYTES, RANGE_BYTES, Ranged
 from weightrollout.weights.sources.retry import Again, Patience
 from weightrollout.weights.sources.source import Stamp
 
@@ -43,6 +44,7 @@ class Remote:
         self._closed = threading.Event()
         self._lock = threading.Lock()
         self._open_files = 0
+        self._spare: deque[bytearray] = deque()  # of RANGE_BYTES each
 
     # -- for a subclass ---------------------------------------------------------------
 
@@ -57,6 +59,15 @@ class Remote:
     def _beside(self, name: str) -> Stamp | None:
         """Of a file that `_list` did not tell; None: it tells all. Raises WeightsError, Again."""
         return None
+
+    def memory(self, size: int) -> memoryview:
+        """For the bytes of a range. New memory costs a page fault for each page of it, so that of ranges that were read is used again."""
+        if size <= FIRST_BYTES or size > RANGE_BYTES:
+            return memoryview(bytearray(size))
+        try:
+            return memoryview(self._spare.pop())[:size]
+        except IndexError:
+            return memoryview(bytearray(RANGE_BYTES))[:size]
 
     # -- Source -----------------------------------------------------------------------
 
@@ -92,6 +103,7 @@ class Remote:
     def close(self) -> None:
         self._closed.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
+        self._spare.clear()
 
     # -- for the files ------------------------------------------------------------------
 
@@ -111,6 +123,11 @@ class Remote:
             self._go_on()
             if wait([future], _TICK_S).done:
                 return future.result()
+
+    def used(self, data: memoryview) -> None:
+        """A range that `ahead` gave, of which nobody holds a part any more."""
+        if isinstance(data.obj, bytearray) and len(data.obj) == RANGE_BYTES:
+            self._spare.append(data.obj)
 
     def _asked(self, call: Callable[[], T]) -> Future[T]:
         try:
