@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import checkpoints
-from faultydisk import Fault, FaultyDisk, small_volume
+from faultydisk import GRANTED, Fault, FaultyDisk, small_volume
 from localcluster.waiting import eventually
 from objectstore.files import google
 from objectstore.front import Front, front
@@ -257,17 +258,36 @@ async def test_pods_that_wait_for_one_that_is_killed_go_on_by_themselves(node: N
     assert node.has_the_weights(order)
 
 
-async def test_frozen_reader_holds_nobody_up_for_longer_than_the_deadline(node: Node) -> None:
+async def test_frozen_reader_is_replaced_by_one_of_those_that_wait(node: Node) -> None:
     frozen = node.start(node.order(strike="the first bytes are written", signal=signal.SIGSTOP))
     await eventually(lambda: _is_stopped(frozen), 60, "it reads, and is frozen")
-    order = node.order(stalled_s=0.3)
-    found = stage(order)
-    assert found.digest == node.digest
-    assert (found.notices or [""])[0].startswith("NodeVolumeStalled: ")
-    assert node.has_the_weights(order)
+    before = node.read()
+    orders = [node.order(stalled_s=0.5) for _ in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(stage, orders))
+    assert node.read() - before == node.tensors
+    for each, order in zip(found, orders, strict=True):
+        assert each.digest == node.digest
+        assert [notice.partition(":")[0] for notice in each.notices or []] == ["NodeVolumeStalled"]
+        assert node.has_the_weights(order)
     frozen.send_signal(signal.SIGCONT)  # and it ends as if nothing had been
     assert outcome(frozen).digest == node.digest
     assert stage(node.order()).notices == []
+
+
+async def test_second_frozen_reader_holds_nobody_up_any_more(node: Node) -> None:
+    struck: dict[str, object] = {
+        "strike": "the first bytes are written",
+        "signal": signal.SIGSTOP,
+    }
+    for _ in range(2):
+        frozen = node.start(node.order(stalled_s=0.3, **struck))
+        await eventually(lambda frozen=frozen: _is_stopped(frozen), 60, "it reads, and is frozen")
+    order = node.order(stalled_s=0.3)
+    found = stage(order)
+    assert found.digest == node.digest
+    assert [each.partition(":")[0] for each in found.notices or []] == ["NodeVolumeStalled"] * 2
+    assert node.has_the_weights(order)
 
 
 def test_two_digests_are_read_side_by_side(node: Node, tmp_path: Path) -> None:
@@ -298,6 +318,30 @@ def test_folder_that_others_may_write_is_not_used(node: Node) -> None:
     assert found.digest == node.digest
     assert (found.notices or [""])[0].startswith("NodeVolumeUnusable: ")
     assert list(node.volume.iterdir()) == []
+
+
+def test_folders_that_the_kubelet_has_opened_for_the_group_are_shut_and_used(node: Node) -> None:
+    """As it does with all that lies in a `local` volume, when a pod with fsGroup mounts it first."""
+    stage(node.order())
+    folders = [node.volume, *(each for each in node.volume.rglob("*") if each.is_dir())]
+    for each in folders:
+        each.chmod(0o2770)
+    found = stage(node.order())
+    assert (found.digest, found.notices) == (node.digest, [])
+    assert node.read() == node.tensors
+    assert stat.S_IMODE(node.volume.stat().st_mode) & 0o077 == 0
+
+
+@pytest.mark.parametrize("name", ["entries", "filling"])
+def test_link_in_place_of_a_folder_is_not_followed(node: Node, name: str) -> None:
+    elsewhere = node.at / "elsewhere" / ("e" * 64)
+    elsewhere.mkdir(parents=True)
+    node.volume.mkdir(mode=0o700)
+    (node.volume / name).symlink_to(elsewhere.parent)
+    found = stage(node.order())
+    assert found.digest == node.digest
+    assert (found.notices or [""])[0].startswith("NodeVolumeUnusable: ")
+    assert list(elsewhere.parent.iterdir()) == [elsewhere]
 
 
 def test_folder_of_another_user_is_not_used(node: Node) -> None:
@@ -334,6 +378,8 @@ def test_full_volume_makes_pods_read_alone_and_says_so(node: Node, tmp_path: Pat
         ("create", errno.EDQUOT, 2, "NodeVolumeFull"),
         ("mkdir", errno.EROFS, 0, "NodeVolumeUnusable"),
         ("rename", errno.EIO, 0, "NodeVolumeUnusable"),
+        ("flock", errno.ENOLCK, 0, "NodeVolumeUnusable"),
+        ("flock", errno.EOPNOTSUPP, 1, "NodeVolumeUnusable"),
     ],
 )
 def test_volume_that_fails_costs_a_read_and_never_a_staging(
@@ -348,6 +394,25 @@ def test_volume_that_fails_costs_a_read_and_never_a_staging(
     assert notice.startswith(f"{reason}: ")
     assert node.has_the_weights(order)
     assert stage(node.order()).notices == []  # what it left is in nobody's way
+
+
+def test_volume_without_locks_is_named(node: Node) -> None:
+    disk = FaultyDisk(node.at / "disk")
+    disk.fail(Fault("flock", errno.ENOLCK, node.volume))
+    (notice,) = outcome(node.start(node.order(), disk.environment)).notices or []
+    assert "no lock can be had on this file system (flock: No locks available)" in notice
+
+
+def test_locks_that_everybody_is_given_cost_reads_and_never_a_wrong_byte(node: Node) -> None:
+    """A network file system that is mounted without locks between nodes (NFS: nolock, local_lock)."""
+    disk = FaultyDisk(node.at / "disk")
+    disk.fail(Fault("flock", GRANTED, node.volume))
+    gate = node.at / "gate"
+    orders = [node.order(gate=str(gate)) for _ in range(4)]
+    pods = [node.start(order, disk.environment) for order in orders]
+    gate.touch()
+    assert {outcome(pod).digest for pod in pods} == {node.digest}
+    assert all(node.has_the_weights(order) for order in orders)
 
 
 def test_room_is_made_by_what_nobody_reads_and_never_by_what_is_read(
