@@ -100,9 +100,7 @@ class Sharing:
         wait.begin_again()
         return self._awaited(wish, done, wait, f"{key}{_IN_ITS_PLACE}")
 
-    def _awaited(
-        self, wish: Wish, done: StageCount, wait: Wait, key: str
-    ) -> tuple[Entry, int]:
+    def _awaited(self, wish: Wish, done: StageCount, wait: Wait, key: str) -> tuple[Entry, int]:
         while True:
             if wish.digest is not None and (entry := self._volume.take(wish.digest)) is not None:
                 return entry, 0
