@@ -1,7 +1,7 @@
 """A volume that the pods of a node share: tensor files by the digest of their checkpoint, read from the source once.
 
     DIR/entries/<digest hex>/FILES, .lease, .sums   whole; who reads holds a shared lock on .lease
-    DIR/filling/<key>.lock                          held by the one who reads the source
+    DIR/filling/<key>.lock                          held by the one who reads the source; <key> of a second reader: <key>.second
     DIR/filling/<key>-<random>/FILES                what that one has read so far
 
 Nothing in here is believed, whoever wrote it: what is taken is hashed while it is used. So nothing is made durable either,
