@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import shlex
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -11,11 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import yaml
 
 import checkpoints
 from fleet.manifests import weight_rollout
-from helm.chart import ROOT
 from localcluster.access import remove_namespace
 from localcluster.api import ApiError
 from localcluster.build import kubectl_binary
@@ -25,6 +22,7 @@ from node.conftest import RESTRICTED
 from node.counted import Store
 from node.product import engines
 from node.site import READY_S, ROLL_S, Site
+from nodevolumepage import AGENT_IMAGE, inject_flags, manifests
 from weightrollout.api import names
 from weightrollout.weights.digest import digest_of
 
@@ -32,7 +30,6 @@ pytestmark = pytest.mark.timeout(900)
 
 Json = dict[str, Any]
 
-PAGE: Final = ROOT / "docs" / "howto" / "node-volume.md"
 NODES: Final = "weights-nodes"  # the page's namespace
 CLAIM: Final = "by-claim"
 FOLDER: Final = "by-folder"
@@ -41,6 +38,7 @@ SHAPES: Final = checkpoints.qwen3_shapes(  # 33 MB: four ranges of a source behi
     hidden=256, layers=12, heads=4, kv_heads=4, head_dim=64, mlp=1024, vocab=8000
 )
 VERSIONS: Final = "abcdef"
+SIZE: Final = "64Mi"
 #: What each pod reads for itself, headers and small files, is far less.
 HARDLY_MORE: Final = 1.1
 WAITS: Final = re.compile(r"; (\S+) waits for another pod of its node, which has read [1-9]")
@@ -58,28 +56,6 @@ except OSError as refused:
     print(refused.strerror)
 print(os.path.exists("/weightrollout/node"))
 """
-
-
-def manifests(mark: str, site: Site, node: str = "") -> list[Json]:
-    """The block below a mark of the page."""
-    pattern = rf"^<!-- {mark} -->\n```yaml\n(.*?)^```"
-    [text] = re.findall(pattern, PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    words = {
-        "REGISTRY/weightrollout-agent:TAG": site.images.agent,
-        "NAMESPACE": site.world.namespace,
-        "NODE": node,
-    }
-    for placeholder, word in words.items():
-        text = text.replace(placeholder, word)
-    return list(yaml.safe_load_all(text))
-
-
-def inject_flags(*, folder: bool) -> list[str]:
-    """As the page gives them to `inject`, for a folder of the node or for a claim."""
-    pattern = r"^kubectl weightrollout inject -f deployment.yaml (.*) > injected.yaml"
-    lines = re.findall(pattern, PAGE.read_text(), re.MULTILINE)
-    [found] = [line for line in lines if ("--node-volume /" in line) is folder]
-    return shlex.split(found.replace("16Gi", "64Mi"))
 
 
 def model(site: Site, version: str) -> Path:
@@ -102,7 +78,7 @@ async def store(site: Site) -> AsyncIterator[Store]:
 async def nodes(site: Site) -> AsyncIterator[None]:
     """Prepared by the page's DaemonSet."""
     api = site.world.api
-    for each in manifests("nodes", site):
+    for each in manifests("nodes", {AGENT_IMAGE: site.images.agent}):
         await api.apply(each)
 
     async def prepared() -> bool:
@@ -119,10 +95,11 @@ async def by_claim(site: Site, store: Store, nodes: None) -> AsyncIterator[None]
     """A fleet with a claim of a `local` volume, in a namespace under the restricted profile."""
     api = site.world.api
     [node] = (await api.list("/api/v1/nodes"))[0]
-    volume, claim = manifests("claim", site, node["metadata"]["labels"]["kubernetes.io/hostname"])
+    name = node["metadata"]["labels"]["kubernetes.io/hostname"]
+    volume, claim = manifests("claim", {"NAMESPACE": site.world.namespace, "NODE": name})
     for each in (volume, claim):
         await api.apply(each)
-    await deploy(site, CLAIM, *inject_flags(folder=False), fs_group=2000)
+    await deploy(site, CLAIM, *inject_flags(SIZE, folder=False), fs_group=2000)
     yield
     with suppress(ApiError):
         await api.delete(f"/api/v1/persistentvolumes/{volume['metadata']['name']}")
@@ -134,7 +111,7 @@ async def by_folder(site: Site, store: Store, nodes: None) -> AsyncIterator[None
     path = f"/api/v1/namespaces/{site.world.namespace}"
     allowed = dict.fromkeys(RESTRICTED, "privileged")
     await site.world.api.patch(path, {"metadata": {"labels": allowed}})
-    await deploy(site, FOLDER, *inject_flags(folder=True))
+    await deploy(site, FOLDER, *inject_flags(SIZE, folder=True))
     yield
     await site.world.api.patch(path, {"metadata": {"labels": RESTRICTED}})
 
