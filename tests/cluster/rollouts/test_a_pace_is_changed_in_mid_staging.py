@@ -61,7 +61,7 @@ async def apply(world: World, models: Path, **staging: Any) -> None:
         text=True,
         check=True,
         capture_output=True,
-        timeout=30,
+        timeout=60,
     )
 
 
