@@ -17,6 +17,8 @@ from tiers import unavailable
 
 SOURCE: Final = Path(__file__).with_name("shim.c")
 COMPILE_S: Final = 120.0
+#: The errno of a flock that gives everybody the lock.
+GRANTED: Final = -1
 #: The calls that the library stands in for. `create` is an open for writing.
 CALLS: Final = frozenset(
     {
@@ -28,6 +30,7 @@ CALLS: Final = frozenset(
         "pwrite",
         "fsync",
         "fallocate",
+        "flock",
         "rename",
         "mkdir",
         "unlink",

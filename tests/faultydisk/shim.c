@@ -1,7 +1,8 @@
 /* LD_PRELOAD: makes file calls on paths with a prefix fail or take long, as a rules file says.
  *
  * Each line of the file that WR_FAULTY_DISK names: CALL ERRNO SKIP COUNT DELAY_MS PREFIX
- * The first SKIP calls that match go through, the next COUNT fail (0: all). ERRNO 0 only delays.
+ * The first SKIP calls that match go through, the next COUNT fail (0: all). ERRNO 0 only delays; -1, of
+ * flock: everybody is given the lock, as on a network file system that is mounted without them.
  * The file is read again when it changes, and all counts then start anew.
  */
 #define _GNU_SOURCE
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -96,6 +98,11 @@ ssize_t pwrite(int fd, const void *data, size_t size, off_t at) { FAIL("pwrite",
 int fsync(int fd) { FAIL("fsync", fd, NULL); return REAL(fsync)(fd); }
 int posix_fallocate64(int fd, off64_t at, off64_t size) { int e = fault("fallocate", fd, NULL); return e ? e : REAL(posix_fallocate64)(fd, at, size); }
 int posix_fallocate(int fd, off_t at, off_t size) { int e = fault("fallocate", fd, NULL); return e ? e : REAL(posix_fallocate)(fd, at, size); }
+int flock(int fd, int operation) {
+    int e = fault("flock", fd, NULL);
+    if (e > 0) errno = e;
+    return e ? (e > 0 ? -1 : 0) : REAL(flock)(fd, operation);
+}
 int rename(const char *from, const char *to) { FAIL("rename", -1, to); return REAL(rename)(from, to); }
 int mkdir(const char *path, mode_t mode) { FAIL("mkdir", -1, path); return REAL(mkdir)(path, mode); }
 DIR *opendir(const char *path) {

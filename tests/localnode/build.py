@@ -24,7 +24,7 @@ NODE: Final = GoModule(
 PROGRAMS: Final = GoModule(
     "localnode-programs",
     _HERE / "programs",
-    ("go.mod", "pause/main.go", "toy/main.go", "toy/stream.go"),
+    ("go.mod", "pause/main.go", "toy/main.go", "toy/store.go", "toy/stream.go"),
     ("-trimpath", "-buildvcs=false", "-ldflags", "-s -w"),
     "seconds",
 )

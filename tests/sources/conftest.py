@@ -9,6 +9,7 @@ import pytest
 import checkpoints
 from objectstore.front import Front, forward, front
 from objectstore.server import S3Server, s3_server
+from sources.nodes import Node, node_with_a_bucket
 
 
 @pytest.fixture(scope="session")
@@ -39,3 +40,9 @@ def stored(s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
         for name, value in s3.environment(before.url).items():
             monkeypatch.setenv(name, value)
         yield Stored(folder, bucket, before)
+
+
+@pytest.fixture
+def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Node]:
+    with node_with_a_bucket(tmp_path, monkeypatch.setenv) as found:
+        yield found

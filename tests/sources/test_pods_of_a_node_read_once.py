@@ -1,117 +1,28 @@
 """With a node's volume a source is read once for all pods of a node, and nothing in that volume is believed."""
 
-import errno
-import json
 import os
 import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import checkpoints
-from faultydisk import Fault, FaultyDisk, small_volume
 from localcluster.waiting import eventually
 from objectstore.files import google
-from objectstore.front import Front, front
 from onepod import one_pod
-from reports import report_of
-from sources.sharer import PLACES, Order, outcome, stage, started
-from stagings import block_bytes, source_bytes
+from sources.nodes import SHAPES, Node
+from sources.sharer import PLACES, outcome, stage
 from weightrollout.weights import digest, filelock, node_volume
-from weightrollout.weights.node_notices import Notice
 from weightrollout.weights.node_volume import NodeVolume
-from weightrollout.weights.staging import Store
 from weightrollout.wire.agent import agent_pb2 as pb
 
-MIB = 1 << 20
 PODS = 8
-SHAPES = {f"layer.{number}.weight": ("BF16", (512, 1024)) for number in range(6)}
-Processes = list["subprocess.Popen[str]"]
-
-
-@dataclass
-class Node:
-    """Pods that stage one checkpoint out of a bucket, with one volume."""
-
-    model: Path
-    served: Front
-    at: Path
-    digest: str
-    pods: int = 0
-    processes: Processes = field(default_factory=list)
-
-    @property
-    def volume(self) -> Path:
-        return self.at / "volume"
-
-    def order(self, **other: object) -> Order:
-        self.pods += 1
-        order = Order(
-            str(self.model),
-            "gs://bucket/models/chat/",
-            self.digest,
-            str(self.at / f"pod-{self.pods}"),
-            str(self.volume),
-        )
-        return replace(order, **other)  # type: ignore[arg-type]
-
-    def start(self, order: Order, environment: Mapping[str, str] = {}) -> "subprocess.Popen[str]":
-        self.processes.append(started(order, environment))
-        return self.processes[-1]
-
-    def read(self) -> int:
-        """Bytes of tensors that the source has given; headers are asked for in smaller ranges."""
-        ranges = [each.headers["range"] for each in self.served.asked(".safetensors")]
-        sizes = [_size(each) for each in ranges]
-        return sum(size for size in sizes if size >= MIB)
-
-    @property
-    def tensors(self) -> int:
-        return sum(file.stat().st_size for file in self.model.glob("*.safetensors"))
-
-    def entry(self) -> Path:
-        return self.volume / "entries" / self.digest.removeprefix("sha256:")
-
-    def shard(self) -> Path:
-        return min(self.entry().glob("*.safetensors"))
-
-    def has_the_weights(self, order: Order) -> bool:
-        store, report = Store(Path(order.root)), report_of(self.model)
-        region = store.region(self.digest, report.plan.plan_id())
-        return all(
-            block_bytes(region, report, block.parameter)
-            == source_bytes(self.model, report, block.parameter)
-            for block in report.plan.blocks
-        )
-
-
-def _size(header: str) -> int:
-    begin, _, end = header.removeprefix("bytes=").partition("-")
-    return int(end) - int(begin) + 1
-
-
-@pytest.fixture
-def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Node]:
-    model = checkpoints.write_checkpoint(tmp_path / "model", seed=1, tensors=SHAPES, files=2)
-    account = tmp_path / "account.json"
-    with front(google(model, "bucket", "models/chat/")) as served:
-        said = {"gcs_base_url": served.url, "disable_oauth": True}
-        names = ("client_email", "private_key", "private_key_id")
-        account.write_text(json.dumps({**said, **dict.fromkeys(names, "")}))
-        monkeypatch.setenv("GOOGLE_SERVICE_ACCOUNT", str(account))
-        monkeypatch.setenv("GOOGLE_ALLOW_HTTP", "true")
-        found = Node(model, served, tmp_path, digest.digest_of(model, threads=1))
-        yield found
-        for process in found.processes:
-            if process.poll() is None:
-                process.kill()
-            process.communicate()
 
 
 def _spoil_by_truncation(file: Path) -> None:
@@ -257,17 +168,36 @@ async def test_pods_that_wait_for_one_that_is_killed_go_on_by_themselves(node: N
     assert node.has_the_weights(order)
 
 
-async def test_frozen_reader_holds_nobody_up_for_longer_than_the_deadline(node: Node) -> None:
+async def test_frozen_reader_is_replaced_by_one_of_those_that_wait(node: Node) -> None:
     frozen = node.start(node.order(strike="the first bytes are written", signal=signal.SIGSTOP))
     await eventually(lambda: _is_stopped(frozen), 60, "it reads, and is frozen")
-    order = node.order(stalled_s=0.3)
-    found = stage(order)
-    assert found.digest == node.digest
-    assert (found.notices or [""])[0].startswith("NodeVolumeStalled: ")
-    assert node.has_the_weights(order)
+    before = node.read()
+    orders = [node.order(stalled_s=0.5) for _ in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(stage, orders))
+    assert node.read() - before == node.tensors
+    for each, order in zip(found, orders, strict=True):
+        assert each.digest == node.digest
+        assert [notice.partition(":")[0] for notice in each.notices or []] == ["NodeVolumeStalled"]
+        assert node.has_the_weights(order)
     frozen.send_signal(signal.SIGCONT)  # and it ends as if nothing had been
     assert outcome(frozen).digest == node.digest
     assert stage(node.order()).notices == []
+
+
+async def test_second_frozen_reader_holds_nobody_up_any_more(node: Node) -> None:
+    struck: dict[str, object] = {
+        "strike": "the first bytes are written",
+        "signal": signal.SIGSTOP,
+    }
+    for _ in range(2):
+        frozen = node.start(node.order(stalled_s=0.3, **struck))
+        await eventually(partial(_is_stopped, frozen), 60, "it reads, and is frozen")
+    order = node.order(stalled_s=0.3)
+    found = stage(order)
+    assert found.digest == node.digest
+    assert [each.partition(":")[0] for each in found.notices or []] == ["NodeVolumeStalled"] * 2
+    assert node.has_the_weights(order)
 
 
 def test_two_digests_are_read_side_by_side(node: Node, tmp_path: Path) -> None:
@@ -291,80 +221,11 @@ def test_two_digests_are_read_side_by_side(node: Node, tmp_path: Path) -> None:
     assert (found.digest, found.notices) == (wanted, [])
 
 
-def test_folder_that_others_may_write_is_not_used(node: Node) -> None:
-    node.volume.mkdir(mode=0o700)
-    node.volume.chmod(0o777)
-    found = stage(node.order())
-    assert found.digest == node.digest
-    assert (found.notices or [""])[0].startswith("NodeVolumeUnusable: ")
-    assert list(node.volume.iterdir()) == []
-
-
-def test_folder_of_another_user_is_not_used(node: Node) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("needs root to make a folder of another user")
-    node.volume.mkdir(mode=0o700)
-    os.chown(node.volume, 12345, 12345)
-    found = stage(node.order())
-    assert (found.digest, len(found.notices or [])) == (node.digest, 1)
-
-
 def test_fleets_with_folders_of_their_own_know_nothing_of_each_other(node: Node) -> None:
     stage(node.order())
     _spoil_by_garbage(node.shard())
     found = stage(node.order(volume=str(node.at / "another-fleet")))
     assert (found.digest, found.notices) == (node.digest, [])
-
-
-def test_full_volume_makes_pods_read_alone_and_says_so(node: Node, tmp_path: Path) -> None:
-    with small_volume(tmp_path / "small", "size=4m") as small:
-        order = node.order(volume=str(small.path / "chat"), keep_free_percent=15)
-        found = stage(order)
-        assert found.digest == node.digest
-        assert (found.notices or [""])[0].startswith("NodeVolumeFull: ")
-        assert node.has_the_weights(order)
-        assert list((small.path / "chat" / "entries").iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("call", "number", "skip", "reason"),
-    [
-        ("write", errno.ENOSPC, 3, "NodeVolumeFull"),
-        ("write", errno.EIO, 3, "NodeVolumeUnusable"),
-        ("create", errno.EDQUOT, 2, "NodeVolumeFull"),
-        ("mkdir", errno.EROFS, 0, "NodeVolumeUnusable"),
-        ("rename", errno.EIO, 0, "NodeVolumeUnusable"),
-    ],
-)
-def test_volume_that_fails_costs_a_read_and_never_a_staging(
-    node: Node, call: str, number: int, skip: int, reason: str
-) -> None:
-    disk = FaultyDisk(node.at / "disk")
-    disk.fail(Fault(call, number, node.volume, skip=skip))
-    order = node.order()
-    found = outcome(node.start(order, disk.environment))
-    assert (found.digest, found.reason) == (node.digest, "")
-    (notice,) = found.notices or []
-    assert notice.startswith(f"{reason}: ")
-    assert node.has_the_weights(order)
-    assert stage(node.order()).notices == []  # what it left is in nobody's way
-
-
-def test_room_is_made_by_what_nobody_reads_and_never_by_what_is_read(
-    node: Node, tmp_path: Path
-) -> None:
-    # A checkpoint has 6 MiB, and 15 % are left free: it holds one.
-    with small_volume(tmp_path / "small", "size=10m") as small:
-        at = small.path / "chat"
-        stage(node.order(volume=str(at)))
-        volume = NodeVolume(at)
-        entry = volume.take(node.digest)
-        assert entry is not None
-        with pytest.raises(Notice, match="NodeVolumeFull"), volume.part("x", 4 * MIB):
-            pass
-        entry.close()
-        with volume.part("x", 4 * MIB):
-            assert list((at / "entries").iterdir()) == []
 
 
 def _entry(volume: NodeVolume, letter: str, *, used_s_ago: float) -> str:

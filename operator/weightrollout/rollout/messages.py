@@ -8,7 +8,7 @@ from weightrollout.rollout.classify import PodState
 from weightrollout.rollout.degraded import degraded
 from weightrollout.rollout.refusal import listed
 from weightrollout.rollout.situation import Situation
-from weightrollout.rollout.staging import is_staging
+from weightrollout.rollout.staging import is_staging, waits_for
 
 
 def message_of(situation: Situation, phase: Phase, hold: Hold | None) -> str:
@@ -62,6 +62,10 @@ def _way_on(situation: Situation) -> str:
 
 
 def _doing(situation: Situation, hold: Hold | None) -> str:
+    return _moving(situation, hold) + _waiting(situation)
+
+
+def _moving(situation: Situation, hold: Hold | None) -> str:
     if hold is not None:
         return f"; {hold.message}"
     swapping = [pod.name for pod in situation.pods if pod.engaged]
@@ -69,6 +73,16 @@ def _doing(situation: Situation, hold: Hold | None) -> str:
         return f"; swapping {listed(swapping)}"
     staging = [pod.name for pod in situation.pods if is_staging(pod)]
     return f"; staging on {listed(staging)}" if staging else ""
+
+
+def _waiting(situation: Situation) -> str:
+    """Stagings that read nothing now; the words are the first one's, as its agent says them."""
+    waiting = [(pod.name, words) for pod in situation.pods if (words := waits_for(pod))]
+    if not waiting:
+        return ""
+    (name, words), *others = waiting
+    more = f" (and {len(others)} more wait)" if others else ""
+    return f"; {name} {words}{more}"
 
 
 def _warnings(situation: Situation, phase: Phase) -> list[str]:

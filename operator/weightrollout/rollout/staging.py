@@ -84,6 +84,12 @@ def is_staging(pod: Pod) -> bool:
     return view is not None and not view.done and view.failure_class is None
 
 
+def waits_for(pod: Pod) -> str:
+    """What a staging that runs waits for, in its agent's words ("waits for ..."); "": it reads."""
+    view = pod.agent.staging if pod.agent is not None else None
+    return view.message if view is not None and is_staging(pod) and not view.done else ""
+
+
 def scouted(situation: Situation) -> tuple[Pod, StagingView] | None:
     """The scout that has found the target's digest; None: not yet, or it is pinned already."""
     target = situation.goal.target.ref

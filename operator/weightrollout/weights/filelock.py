@@ -18,7 +18,7 @@ def locked(name: str, kind: int, *, within: int | None = None) -> int | None:
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         found = os.open(name, flags, 0o600, dir_fd=within)
         try:
-            fcntl.flock(found, kind | fcntl.LOCK_NB)
+            _lock(found, name, kind)
             there = os.stat(name, dir_fd=within, follow_symlinks=False)
             if os.path.samestat(os.fstat(found), there):
                 return found
@@ -33,6 +33,17 @@ def locked(name: str, kind: int, *, within: int | None = None) -> int | None:
         os.close(
             found
         )  # who collects has removed it meanwhile: another one would lock another file
+
+
+def _lock(descriptor: int, name: str, kind: int) -> None:
+    """Says which call it was: file systems without locks answer with words that could mean anything."""
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        said = f"no lock can be had on this file system (flock: {error.strerror})"
+        raise OSError(error.errno, said, name) from error
 
 
 def is_at(folder: int, path: Path) -> bool:

@@ -51,6 +51,10 @@ class Wait:
         self._begun = self._moved = clock()
         self._came = -1
 
+    def begin_again(self) -> None:
+        """For another pod; the time in all goes on."""
+        self._came = -1
+
     def look(self, came: int) -> None:
         now = self._clock()
         if came != self._came:

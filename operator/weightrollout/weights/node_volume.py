@@ -1,7 +1,7 @@
 """A volume that the pods of a node share: tensor files by the digest of their checkpoint, read from the source once.
 
     DIR/entries/<digest hex>/FILES, .lease, .sums   whole; who reads holds a shared lock on .lease
-    DIR/filling/<key>.lock                          held by the one who reads the source
+    DIR/filling/<key>.lock                          held by the one who reads the source; <key> of a second reader: <key>.second
     DIR/filling/<key>-<random>/FILES                what that one has read so far
 
 Nothing in here is believed, whoever wrote it: what is taken is hashed while it is used. So nothing is made durable either,
@@ -35,7 +35,8 @@ MOST_UNUSED: Final = 3
 UNUSED_S: Final = 24 * 3600.0
 #: Of the file system, in percent: the kubelet evicts pods below 15 (imagefs), 10 (nodefs).
 KEEP_FREE_PERCENT: Final = 15
-_OTHERS_WRITE: Final = 0o022
+_GROUP_WRITES: Final = 0o020
+_OTHERS_WRITE: Final = 0o002
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +85,10 @@ class NodeVolume:
 
     def prepare(self) -> None:
         """Raises Notice where others could write here."""
-        with volume_failures(self.root):
-            self.root.mkdir(mode=0o700, exist_ok=True)
-            found = self.root.lstat()
-            if not stat.S_ISDIR(found.st_mode):
-                raise Notice(Why.UNUSABLE, f"{self.root} is no folder")
-            if found.st_uid != os.geteuid() or found.st_mode & _OTHERS_WRITE:
-                raise Notice(
-                    Why.UNUSABLE,
-                    f"{self.root} has the owner {found.st_uid} and mode {found.st_mode & 0o7777:o}: it must"
-                    f" belong to the agent's user, {os.geteuid()}, and be writable by nobody else",
-                )
-            self._entries.mkdir(mode=0o700, exist_ok=True)
-            self._filling.mkdir(mode=0o700, exist_ok=True)
+        for folder in (self.root, self._entries, self._filling):
+            with volume_failures(folder):
+                folder.mkdir(mode=0o700, exist_ok=True)
+                _check(folder)
 
     # -- taking -----------------------------------------------------------------------
 
@@ -250,6 +242,22 @@ class NodeVolume:
         with suppress(FileNotFoundError):
             path.rename(away)
         shutil.rmtree(away, ignore_errors=True)
+
+
+def _check(folder: Path) -> None:
+    """Shuts what the kubelet has opened for the pod's fsGroup: it does so with all folders when it mounts
+    some kinds of volumes, such as `local` ones. Raises Notice, OSError."""
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise Notice(Why.UNUSABLE, f"{folder} is no folder")
+    if found.st_uid != os.geteuid() or found.st_mode & _OTHERS_WRITE:
+        raise Notice(
+            Why.UNUSABLE,
+            f"{folder} has the owner {found.st_uid} and mode {found.st_mode & 0o7777:o}: it must"
+            f" belong to the agent's user, {os.geteuid()}, and be writable by nobody else",
+        )
+    if found.st_mode & _GROUP_WRITES:
+        folder.chmod(0o700)
 
 
 def key_of(digest: str | None, where: str) -> str:

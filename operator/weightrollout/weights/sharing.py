@@ -30,6 +30,8 @@ _DOUBTFUL: Final = frozenset(
 #: One that was spoilt is read from the source again; then somebody spoils them all the time.
 _TRIES: Final = 2
 _MAX_SUMS: Final = 1 << 20
+#: Of the key under which a second pod reads what a first one came no further with.
+_IN_ITS_PLACE: Final = ".second"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,17 @@ class Sharing:
     def _entry(self, wish: Wish, done: StageCount) -> tuple[Entry, int]:
         """And what was read from the source for it. Raises Notice, WeightsError."""
         wait, key = Wait(self._volume.waiting), key_of(wish.digest, wish.build.source.where)
+        try:
+            return self._awaited(wish, done, wait, key)
+        except Notice as notice:
+            if notice.why is not Why.STALLED:
+                raise
+            self._tell(notice)
+        # One of those that waited reads in its place, and the others wait for that one; no third time.
+        wait.begin_again()
+        return self._awaited(wish, done, wait, f"{key}{_IN_ITS_PLACE}")
+
+    def _awaited(self, wish: Wish, done: StageCount, wait: Wait, key: str) -> tuple[Entry, int]:
         while True:
             if wish.digest is not None and (entry := self._volume.take(wish.digest)) is not None:
                 return entry, 0
@@ -121,8 +134,11 @@ class Sharing:
             found = wish.build.proven(sums, wish.digest)
             with suppress(OSError):  # for words only
                 (part / SUMS).write_text(json.dumps(sums))
-            self._volume.publish(part, found)
-        entry = self._volume.take(found)
+            # Another one may have put it there meanwhile, and others may be reading that.
+            entry = self._volume.take(found)
+            if entry is None:
+                self._volume.publish(part, found)
+                entry = self._volume.take(found)
         if entry is None:
             raise Notice(Why.UNUSABLE, f"{self._volume.root}: {found} was removed as it came")
         return entry, checkpoint.bytes

@@ -68,6 +68,26 @@ def test_status_adds_up_how_fast_the_pods_read() -> None:
     assert (staging.pods, staging.bytes_per_second) == (2, 1024)
 
 
+def test_status_says_which_pods_wait_for_one_of_their_node_and_for_what() -> None:
+    world = staging_world(Staging(max_concurrent="100%"))
+    words = "waits for another pod of its node, which has read 8 bytes of the tensors"
+    for number, pod in enumerate(world.pods):
+        assert pod.staging is not None
+        pod.staging = replace(pod.staging, message=words if number else "")
+    said = world.one_pass().status.message
+    assert said.endswith(f"; staging on chat-0, chat-1; chat-1 {words}")
+
+    for pod in world.pods:
+        assert pod.staging is not None
+        pod.staging = replace(pod.staging, message=words)
+    assert world.one_pass().status.message.endswith(f"; chat-0 {words} (and 1 more wait)")
+
+    for pod in world.pods:
+        assert pod.staging is not None
+        pod.staging = replace(pod.staging, done=True)
+    assert "waits" not in world.one_pass().status.message
+
+
 def test_staging_of_weights_that_nobody_wants_any_more_is_left_alone() -> None:
     world = staging_world(AT_ONE_MIB)
     world.change_spec(weights=weights("c", good("c").digest), staging=Staging())

@@ -20,6 +20,7 @@ import (
 const usage = `usage: toy COMMAND
   serve ADDRESS        answers its pod's name; /ready (503 after /unready, 200 after /ready-again), /exit ends it with 1
   files ADDRESS DIR    serves the files of a folder, ranges too
+  store ADDRESS DIR CERTIFICATE KEY   the same over TLS; port 9000: {folder: {client: bytes that it was given}}
   get URL DEADLINE     prints the answer; asks again until there is one
   load URL             asks until it is told to end, each time on a new connection; prints {"good", "bad", "errors"}
   stream URL COUNT     that many clients ask for completions, streamed, on new connections; port 9000: the tally, /stop ends it
@@ -47,6 +48,9 @@ func main() {
 	case "files":
 		need(2)
 		listen(arguments[0], http.FileServer(http.Dir(arguments[1])))
+	case "store":
+		need(4)
+		store(arguments[0], arguments[1], arguments[2], arguments[3])
 	case "get":
 		need(2)
 		fmt.Print(eventually(arguments[1], func() (string, error) { return get(arguments[0]) }))
