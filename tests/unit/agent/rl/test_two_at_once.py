@@ -31,26 +31,6 @@ async def test_one_of_two_trainers_that_start_at_once_has_the_session(open_pod: 
             assert await calls(pod, "StartWeightUpdate") == 1
 
 
-async def test_two_updates_at_once_are_taken_one_after_the_other(open_pod: OpenPod) -> None:
-    """Of one session: the engine never has both."""
-    async with open_pod() as (pod, trainer):
-        with fabric() as wire:
-            await trainer.update("init_weight_transfer_engine", init_info=wire.init_info)
-            await trainer.control("pause_generation", mode="keep")
-            await trainer.update("start_weight_update")
-            other = Trainer(trainer.url)
-            said = [await trainer.send(wire, pod.checkpoints["c"])]
-            said += await asyncio.gather(
-                trainer.send(wire, pod.checkpoints["b"]),
-                other.update("update_weights", update_info={"names": []}),
-                other.control("get_weight_version"),
-            )
-            assert [each.status for each in said] == [200] * 4
-            await trainer.update("finish_weight_update", weight_version="2")
-            await trainer.control("resume_generation")
-        assert await pod.answers_with("b")
-
-
 async def test_either_the_operator_or_a_trainer_has_the_engine(open_pod: OpenPod) -> None:
     async with open_pod(backend="weightrollout") as (pod, trainer):
         await pod.hello()
