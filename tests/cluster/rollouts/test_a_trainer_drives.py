@@ -1,7 +1,6 @@
 """Fleets that a trainer drives: nothing serves base weights, nobody swaps a trainer's version away, and the fleet
 changes hands while nothing holds it."""
 
-import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from fleet.world import Json, World
 from localcluster.access import Cluster
 from localcluster.virtual_node import VirtualNode
 from localcluster.waiting import eventually
+from onestep import one_step
 from toytrainer import TOKEN, Trainer, fabric
 from weightrollout import sdk
 from weightrollout.api import names
@@ -91,29 +91,6 @@ def volumes_of(machine: VirtualNode, world: World, pod: Json) -> PlannedWeights:
         for volume in (names.VOLUME_HANDOVER, names.VOLUME_STAGING)
     )
     return PlannedWeights(handover, staging)
-
-
-async def one_step(
-    trainer: Trainer, weights: PlannedWeights, checkpoint: Path, version: str
-) -> None:
-    """Of a trainer and its orchestrator, by every route that such a step takes."""
-    info = weights.staged(checkpoint)
-    begin = json.loads(weights.init_payload(info))
-    said = [await trainer.update("init_weight_transfer_engine", init_info=begin)]
-    await eventually(lambda: weights.prepared(info), SOON, "the engine has mapped them")
-    said += [
-        await trainer.control("pause_generation", mode="keep", clear_cache=True),
-        await trainer.update("start_weight_update"),
-        await trainer.update(
-            "update_weights", update_info=json.loads(weights.update_payload(info))
-        ),
-        await trainer.update("finish_weight_update", weight_version=None),
-        await trainer.update("update_weight_version", new_version=version),
-    ]
-    assert [each.status for each in said] == [200] * len(said), said
-    label = await trainer.control("get_weight_version")
-    assert label.body == {"weight_version": version}
-    assert (await trainer.control("resume_generation")).status == 200
 
 
 async def test_engines_with_a_backend_of_their_own_serve_what_their_trainer_sends(

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from contract.weights import PlannedWeights
 from localcluster.waiting import eventually
 from onepod import OnePod, one_pod
+from onestep import one_step
+from unit.agent.rl.conftest import OpenPod
 from weightrollout.agent import alone_driver, main
 from weightrollout.wire.agent import agent_pb2 as pb
 
@@ -96,3 +99,18 @@ async def test_agent_alone_waits_for_a_version_that_a_pod_has_proven_and_says_so
 
 async def calls(pod: OnePod, name: str) -> int:
     return int((await pod.engine.state())["calls"].get(name, 0))
+
+
+async def test_trainer_brings_base_weights_into_service_by_every_route_of_a_step(
+    open_pod: OpenPod, tmp_path: Path
+) -> None:
+    """On an engine with our backend, whose fleet the operator says is the trainer's."""
+    async with open_pod(backend="weightrollout") as (pod, trainer):
+        await pod.hello(driver="Trainer")
+        assert await pod.readyz() == WAITS
+        shared = PlannedWeights(tmp_path / "handover", pod.staging)
+        await one_step(trainer, shared, pod.checkpoints["b"], "8")
+        assert await pod.readyz() == SERVES
+        assert await pod.answers_with("b")
+        state = await pod.state()
+        assert (state.serving.version, (await pod.engine.state())["version"]) == ("8", "8")
