@@ -156,8 +156,11 @@ class Pod:
         folder = draft_folder(self.checkpoints[name])
         return pb.Draft(uri=folder.as_uri() + "/", digest=digest_of(folder, threads=1))
 
-    async def hello(self, *, takeover: bool = False, owner: str = OWNER) -> pb.AgentState:
-        request = pb.HelloRequest(fence=self.fence(owner=owner), takeover=takeover)
+    async def hello(
+        self, *, takeover: bool = False, owner: str = OWNER, driver: str = ""
+    ) -> pb.AgentState:
+        fence = self.fence(owner=owner)
+        request = pb.HelloRequest(fence=fence, takeover=takeover, driver=driver)
         return await _told(self.stub.Hello(request, timeout=self.ends_s, wait_for_ready=True))
 
     def stage_request(
@@ -220,7 +223,7 @@ class Pod:
         *_, last = await _all(self.stub.Swap(request, timeout=self.ends_s, wait_for_ready=True))
         return last.transaction
 
-    def publish(self, name: str, epoch: int = 1, owner: str = OWNER) -> None:
+    def publish(self, name: str, epoch: int = 1, owner: str = OWNER, *, driver: str = "") -> None:
         """Make it stable, as the kubelet mounts what an operator published."""
         self.digests.setdefault(name, digest_of(self.checkpoints[name], threads=1))
         said = self.weights(name)
@@ -228,6 +231,7 @@ class Pod:
             *(owner, epoch, said.revision, said.version, said.uri, said.digest),
             draft=draft_of(said),
             signature=signature_of(said),
+            driver=driver,
         )
         temporary = self.folder / "stable" / "new"
         temporary.write_text(stable_text(stable))

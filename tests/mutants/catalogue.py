@@ -27,6 +27,14 @@ _HISTORY: Final = (
 _TRAINER: Final = (
     "unit/rollout/test_trainer_stories.py::test_fleet_of_a_trainer_ends_well_in_any_order"
 )
+_FLAG: Final = (
+    "unit/agent/rl/test_orders.py"
+    "::test_pod_of_a_trainers_fleet_is_held_out_before_anybody_has_said_a_word"
+)
+_PROMISED: Final = (
+    "unit/agent/rl/test_two_at_once.py"
+    "::test_reservation_that_comes_while_a_call_is_looked_at_is_not_overrun"
+)
 _MATRIX: Final = "property/test_kill_matrix.py::"
 _ONE_KILL: Final = (
     f"{_MATRIX}test_invariant_6_one_kill_or_lost_call_at_any_boundary_ends_in_the_right_weights"
@@ -140,7 +148,7 @@ MUTANTS: Final = (
         3,
         "`updated` is judged by digest and version",
         "rollout/classify.py",
-        "((each.digest, each.version, each.draft) for each in (loaded, ref))",
+        "((each.digest, each.version, _unsigned(each.draft)) for each in (loaded, ref))",
         "((each.version, each.draft) for each in (loaded, ref))",
         (f"{_TABLES}test_a_pod_is_in_one_class",),
     ),
@@ -209,6 +217,24 @@ MUTANTS: Final = (
         "    if driven and loaded.is_baseline:\n",
         "    if False:\n",
         (f"{_READY}test_pod_is_ready_exactly_when_every_rule_holds",),
+    ),
+    Mutant(
+        "the pod's own word is not heard",
+        5,
+        "a pod that says it is a trainer's keeps base weights out before anybody has spoken",
+        "agent/orders.py",
+        "if said else flag)",
+        "if said else False)",
+        (_FLAG,),
+    ),
+    Mutant(
+        "a promised engine is a trainer's too",
+        2,
+        "a trainer's call is refused where a swap got the engine after the guard had looked",
+        "agent/rl/notes.py",
+        "swap_conflict(swap_of(self._journal.book))",
+        'swap_conflict("")',
+        (_PROMISED,),
     ),
     Mutant(
         "anything may answer",
@@ -489,6 +515,17 @@ MUTANTS: Final = (
         "    no_trainer_holds,\n    agent",
         "    agent",
         (f"{_TRAINER}[operator_takes_over_when_nothing_holds-0]",),
+    ),
+    Mutant(
+        "agents alone try what nobody has proven",
+        11,
+        "a trainer's durable version is published once a pod has loaded it",
+        "rollout/decide.py",
+        "known = stable is not None and not situation.goal.frozen\n"
+        "    wanted = stable.ref if stable is not None and known else BASELINE",
+        "known = situation.goal.recorded and situation.goal.target.ref.digest is not None\n"
+        "    wanted = situation.goal.target.ref if known else BASELINE",
+        (f"{_TRAINER}[joiner_loads_the_durable_version-0]",),
     ),
     Mutant(
         "all prove at once",

@@ -13,6 +13,7 @@ from weightrollout.rollout.actions import (
     EvictPod,
     Plan,
     PruneRevision,
+    PublishStable,
     PutIn,
     Reserve,
     RestartEngine,
@@ -54,6 +55,7 @@ class Watcher:
         self._nothing_old_starts(fleet, plan)
         self._joiners_get_what_is_proven(fleet, plan)
         self._one_pod_proves()
+        self._agents_alone_load_what_is_proven(plan)
         self._mode_is_obeyed(fleet, plan)
         self._step_is_a_level(plan)
         self._history_keeps_what_is_used(fleet, plan)
@@ -242,6 +244,12 @@ class Watcher:
             ]
             if not self._is_proven(Ref("", "", uri, checkpoint.digest)):
                 assert len(poisoned) <= 1, f"invariant 11: {poisoned} poisoned by {uri}"
+
+    # 11. Pods that come up without an operator all load what is published, and nobody compares them.
+    def _agents_alone_load_what_is_proven(self, plan: Plan) -> None:
+        for action in plan.actions:
+            if isinstance(action, PublishStable) and not action.stable.is_baseline:
+                assert self._is_proven(action.stable), f"invariant 11: {action}"
 
     def _mode_is_obeyed(self, fleet: Fleet, plan: Plan) -> None:
         mode = fleet.spec.mode

@@ -31,6 +31,7 @@ class View:
     silent: bool  # no operator for --alone-after-seconds
     out: NotReadyReason | None  # why the readiness port says 503; None: the engine serves
     left: bool  # out for so long that nobody sends it requests
+    driven: bool  # by a trainer
     goal: Content | None  # None: nobody knows
     read_back: bool  # the engine was asked what it holds
     fit: bool  # it can be swapped at all
@@ -76,7 +77,8 @@ def decide(view: View) -> Decision:
 
 def _converge(view: View, out: NotReadyReason) -> Decision:
     if view.goal is None:
-        return Decision(Step.NOTHING, AloneReason.GOAL_UNKNOWN)
+        why = AloneReason.NOTHING_PROVEN if view.driven else AloneReason.GOAL_UNKNOWN
+        return Decision(Step.NOTHING, why)
     if not view.left:
         return Decision(Step.NOTHING, AloneReason.LEAVING)
     if view.attempts >= MAX_ATTEMPTS:
@@ -104,7 +106,8 @@ def goal(book: Book, stable: Stable, *, trainer_drives: bool = False) -> Content
     """What is stable, unless the pod has an order that a newer leader may have given.
 
     No stable version is not an order to go back to the baseline: the ConfigMap may be gone. Where a trainer
-    drives, what is published is its durable version, and the base weights are nobody's goal.
+    drives, what is published is the last of its durable versions that a pod has loaded, and the base weights are
+    nobody's goal.
     """
     if trainer_drives:
         durable = stable.content

@@ -90,7 +90,8 @@ class Alone:
             self._out_since = None
         elif self._out_since is None:
             self._out_since = now
-        wanted = goal(book, desk.board.stable, trainer_drives=is_driven(book, desk.board))
+        driven = is_driven(book, desk.board)
+        wanted = goal(book, desk.board.stable, trainer_drives=driven)
         if wanted != self._trouble.goal:
             self._trouble = Trouble(wanted)
         tried = [each.attempts for each in book.attempts if wanted and each.digest == wanted.digest]
@@ -98,6 +99,7 @@ class Alone:
             silent=self._is_alone(),
             out=why.reason if why else None,
             left=self._out_since is not None and now - self._out_since >= LEAVES_S,
+            driven=driven,
             goal=wanted,
             read_back=sight.weight_version != "",
             fit=refusal(desk.board, sight) is None,

@@ -109,7 +109,7 @@ async def _until(
 
 def _build(settings: Settings, engine: Driven, stack: AsyncExitStack) -> Desk:
     clock, metrics = SystemClock(), Metrics(Door.AGENT)
-    board = Board(Bell(), stable=stable.read(settings.stable))
+    board = Board(Bell(), stable=stable.read(settings.stable), driven_flag=settings.rl.drives)
     journal = Journal.open(settings.staging)
     shared = sharing(settings.node_volume, settings.node_volume_keep_free, metrics)
     root = settings.sigstore_trusted_root

@@ -1,7 +1,8 @@
 """What an operator said in Hello about trainers, and what holds until one has spoken. Pure.
 
 Nothing of it is taken for granted after a restart: an agent that has an owner is strict, and keeps base
-weights out of service, until it is told.
+weights out of service, until it is told. So does one that nobody has ever told anything, where its own flag
+says that its pod is a trainer's.
 """
 
 from dataclasses import dataclass
@@ -47,11 +48,13 @@ def guard_word(guard: Guard) -> str:
     return str(_WORDS[guard])
 
 
-def trainer_drives(book: Book, orders: Orders | None, stable: Stable) -> bool:
-    """Base weights may not serve. Before an operator has spoken: as it said last, or as it has published."""
+def trainer_drives(book: Book, orders: Orders | None, stable: Stable, *, flag: bool) -> bool:
+    """Base weights may not serve. Before an operator has spoken: as it said last, or as it has published; the
+    pod's own word (`flag`) counts where no operator has ever said who drives."""
     if orders is not None:
-        return orders.driver is Driver.TRAINER
-    return book.driver == Driver.TRAINER or stable.trainer
+        return flag if orders.driver is None else orders.driver is Driver.TRAINER
+    said = book.driver
+    return stable.trainer or (said == Driver.TRAINER if said else flag)
 
 
 def operator_drives(orders: Orders | None) -> bool:

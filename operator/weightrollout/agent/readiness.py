@@ -71,8 +71,8 @@ def _not_loaded(loaded: Content | None, wanted: Content | None, *, driven: bool)
     if driven and loaded.is_baseline:
         return NotReady(
             NotReadyReason.AWAITS_TRAINER,
-            "it holds base weights, and spec.driver is Trainer: a trainer, or its durable version in"
-            " spec.weights, must be loaded first",
+            "it holds base weights, and a trainer drives (spec.driver, or the agent's --trainer-drives): its"
+            " trainer must update it, or its durable version in spec.weights be loaded first",
         )
     if wanted is None:
         return NotReady(

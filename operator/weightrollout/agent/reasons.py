@@ -53,6 +53,7 @@ class AloneReason(StrEnum):
     OPERATOR_THERE = "OperatorThere"
     IN_SERVICE = "InService"  # an engine that serves is never touched
     GOAL_UNKNOWN = "GoalUnknown"  # nobody was told what to serve, and stable.json is unreadable
+    NOTHING_PROVEN = "NothingProven"  # by any pod, of what the trainer calls durable
     GAVE_UP = "GaveUp"  # attempts that reached the pause: the next one is the operator's
     LEAVING = "Leaving"  # requests may still reach it
     NOT_READ_BACK = "NotReadBack"  # what the engine holds was not asked yet

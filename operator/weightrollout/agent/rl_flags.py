@@ -20,6 +20,7 @@ class RlAccess:
     bind: str = BIND
     guard: Guard = Guard.STRICT
     drain_s: float = DRAIN_S  # of a pause that waits for requests
+    drives: bool = False  # base weights stay out of service until an operator says otherwise
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +41,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         " (%(default)s)",
     )
     asked.add_argument(
+        "--trainer-drives",
+        action="store_true",
+        help="base weights stay out of service from the first second on, until an operator says that"
+        " spec.driver is Operator; for the pods of a fleet whose spec.driver is Trainer",
+    )
+    asked.add_argument(
         "--trainer-drain-seconds",
         type=float,
         default=DRAIN_S,
@@ -54,6 +61,7 @@ def take(arguments: dict[str, Any]) -> RlAccess:
         bind=with_brackets(arguments.pop("trainer_bind")),
         guard=arguments.pop("trainer_guard"),
         drain_s=arguments.pop("trainer_drain_seconds"),
+        drives=arguments.pop("trainer_drives"),
     )
 
 

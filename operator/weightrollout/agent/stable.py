@@ -35,9 +35,8 @@ class Stable:
     content: Content | None
     owner_uid: str = ""  # the WeightRollout that published it
     epoch: int = 0  # and its leader
-    trainer: bool = (
-        False  # drives the fleet: the content is its durable version, or the baseline for none
-    )
+    #: Drives the fleet: the content is its newest durable version that a pod has loaded, or the baseline for none.
+    trainer: bool = False
 
 
 #: No folder, no file: the fleet has no stable version but what its engines start with.

@@ -96,6 +96,7 @@ class Board:
     trainer: TrainerPort | None = None  # None: the RL routes are shut
     orders: Orders | None = None  # None: no operator has spoken since this agent started
     guard_flag: Guard = Guard.STRICT  # where the operator leaves it to the agent
+    driven_flag: bool = False  # the pod is a trainer's, until an operator says who drives
 
 
 def loaded(book: Book, sight: EngineSight) -> Content | None:
@@ -178,7 +179,7 @@ def facts(book: Book, board: Board, sight: EngineSight, *, answering: bool) -> F
 
 def is_driven(book: Book, board: Board) -> bool:
     """By a trainer."""
-    return trainer_drives(book, board.orders, board.stable)
+    return trainer_drives(book, board.orders, board.stable, flag=board.driven_flag)
 
 
 def guard(book: Book, board: Board) -> Guard:

@@ -57,6 +57,9 @@ class AvailableReason(StrEnum):
 
     ENOUGH_PODS = "EnoughPods"  # True: at most maxUnavailable pods are out
     TOO_FEW_PODS = "TooFewPods"  # False: more than maxUnavailable pods are out
+    BASE_WEIGHTS = (
+        "BaseWeightsOut"  # False: so are more, some as they never ran a trainer's weights
+    )
     NO_PODS = "NoPods"  # False
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from weightrollout.api.spec import Draft
 from weightrollout.api.swap import FailureClass
 from weightrollout.rollout.fleet import (
     ActionFailure,
@@ -146,7 +147,8 @@ def loaded_by(agent: AgentView | None) -> Ref | None:
 def serves(agent: AgentView | None, ref: Ref) -> bool:
     """By digest, version and draft, never by a number; the baseline by its untouched engine.
 
-    A draft that failed was tried, and is not tried again before the next revision.
+    A draft that failed was tried, and is not tried again before the next revision. Who must have signed changes no
+    byte, of the weights or of their draft: it is looked at when they are staged.
     """
     loaded = loaded_by(agent)
     if agent is None or loaded is None:
@@ -156,8 +158,14 @@ def serves(agent: AgentView | None, ref: Ref) -> bool:
         return agent.engine.baseline and told
     if ref.digest is None:
         return False
-    mine, wanted = ((each.digest, each.version, each.draft) for each in (loaded, ref))
+    mine, wanted = ((each.digest, each.version, _unsigned(each.draft)) for each in (loaded, ref))
     return mine == wanted
+
+
+def _unsigned(draft: Draft | None) -> Draft | None:
+    if draft is None or draft.signature is None:
+        return draft
+    return draft.model_copy(update={"signature": None})
 
 
 def attempts_used_up(agent: AgentView | None, digest: str | None, retries: int, tries: int) -> bool:

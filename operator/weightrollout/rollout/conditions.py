@@ -129,6 +129,10 @@ def _available(situation: Situation) -> Said:
     message = f"{in_service} of {pods} pods are in service (strategy.maxUnavailable {setting})"
     if in_service >= pods - allowed:
         return ("True", AvailableReason.ENOUGH_PODS, message)
+    bare = driving.with_base_weights(situation)
+    if bare:
+        why = f"{message}; {driving.BASE_WEIGHTS_WAIT}: {listed(bare)}"
+        return ("False", AvailableReason.BASE_WEIGHTS, why)
     return ("False", AvailableReason.TOO_FEW_PODS, message)
 
 

@@ -139,7 +139,7 @@ def _publication(situation: Situation, stable: Revision | None) -> PublishStable
     """Only what the history vouches for; a lost history never wipes what pods start from."""
     fleet = situation.fleet
     if fleet.trainer_drives:
-        return _durable(situation)
+        return _durable(situation, stable)
     if stable is None:
         return _withdrawal(fleet)
     same = fleet.published == stable.ref and not fleet.published_for_trainer
@@ -149,18 +149,19 @@ def _publication(situation: Situation, stable: Revision | None) -> PublishStable
     return PublishStable(stable.ref, "StableChanged", message)
 
 
-def _durable(situation: Situation) -> PublishStable | None:
-    """What a trainer calls durable, at once: the pods that load it are out of service anyway. Without one it
-    only says that base weights may not serve."""
-    fleet, goal = situation.fleet, situation.goal
-    known = not goal.frozen and goal.recorded and goal.target.ref.digest is not None
-    wanted = goal.target.ref if known else BASELINE
+def _durable(situation: Situation, stable: Revision | None) -> PublishStable | None:
+    """What agents alone may load where a trainer drives: what it calls durable, once a pod has loaded it, and
+    until then the one before. With nobody to compare pods, an unproven one could poison them all. Without any
+    it only says that base weights may not serve."""
+    fleet = situation.fleet
+    known = stable is not None and not situation.goal.frozen
+    wanted = stable.ref if stable is not None and known else BASELINE
     said = fleet.published or BASELINE
     ours = fleet.published_by in ("", fleet.uid)
     if fleet.published_for_trainer and said == wanted and ours:
         return None
     where = f"load {wanted.version}" if known else "wait for their trainer"
-    message = f"new and restarted pods of {fleet.name} {where}"
+    message = f"without an operator new and restarted pods of {fleet.name} {where}"
     return PublishStable(wanted, "TrainerDrives", message, trainer_drives=True)
 
 

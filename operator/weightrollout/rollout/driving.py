@@ -6,6 +6,8 @@ out, with base weights     loads the trainer's durable version (spec.weights) wh
                            us; else it waits for the trainer, and says so
 """
 
+from typing import Final
+
 from weightrollout.api.reasons import HoldGate, HoldReason
 from weightrollout.api.spec import Mode
 from weightrollout.api.status import Phase, TrainerStatus
@@ -13,6 +15,8 @@ from weightrollout.rollout.classify import Pod, PodState, never_ran
 from weightrollout.rollout.fleet import Ref, Verdict
 from weightrollout.rollout.refusal import Refusal, listed
 from weightrollout.rollout.situation import Situation, durable_for
+
+BASE_WEIGHTS_WAIT: Final = "out of service, because base weights never serve where a trainer drives"
 
 
 def trainer_status(situation: Situation) -> TrainerStatus | None:
@@ -56,8 +60,24 @@ def sentence(situation: Situation) -> str:
     said = f"a trainer drives: {count} of {len(pods)} pods hold what it gave them"
     held = [pod.name for pod in pods if pod.agent is not None and pod.agent.held_by_trainer]
     said += f"; it holds {listed(held)} now" if held else ""
+    bare = with_base_weights(situation)
+    said += f"; {BASE_WEIGHTS_WAIT}: {listed(bare)}" if bare else ""
     joining = _durable(situation)
     return f"{said}; new pods load {joining.version}" if joining is not None else said
+
+
+def with_base_weights(situation: Situation) -> list[str]:
+    """Pods that are out of service for no other reason than that nothing at `default` serves. They went out at
+    once when the fleet became a trainer's, whatever the budget."""
+    return [
+        pod.name
+        for pod in situation.pods
+        if situation.fleet.trainer_drives
+        and pod.agent is not None
+        and not pod.agent.held_by_trainer
+        and pod.loaded is not None
+        and pod.loaded.is_baseline
+    ]
 
 
 def why_it_waits(pod: Pod, situation: Situation) -> Refusal | None:

@@ -1,7 +1,6 @@
 """One fleet, as a trainer drives it. Writes spec.weights by server-side apply under a name of its own, and nothing else."""
 
 import asyncio
-import math
 import os
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -15,7 +14,7 @@ from weightrollout.api.names import (
     API_VERSION,
     KIND,
 )
-from weightrollout.api.status import ActionOutcome, Phase
+from weightrollout.api.status import ActionOutcome
 from weightrollout.kube.client import APPLY, Client, Json
 from weightrollout.kube.client import connect as connect_in_cluster
 from weightrollout.kube.errors import Conflict, Forbidden, Invalid
@@ -24,12 +23,11 @@ from weightrollout.kube.reader import connect_as_user, follow, read_pods, read_r
 from weightrollout.kube.rollouts import rollouts_path
 from weightrollout.reading import read_status
 from weightrollout.rollout.verbs import VerbName, action_id, spell
+from weightrollout.sdk import goals
 from weightrollout.sdk.endpoints import Endpoint, serving
 from weightrollout.sdk.errors import (
     NotPublished,
-    Rejected,
     SdkError,
-    Superseded,
     TimedOut,
     typed,
 )
@@ -39,8 +37,6 @@ from weightrollout.sdk.versions import at_least, step_of, version_of
 
 FIELD_MANAGER: Final = "weightrollout-sdk"
 ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-#: The fleet went back, or stopped.
-ENDED: Final = (Phase.ROLLED_BACK, Phase.ROLLING_BACK, Phase.FAILED)
 ANSWER_S: Final = 30.0
 
 Progress = Callable[[FleetState], None]
@@ -177,9 +173,54 @@ class Fleet:
     ) -> FleetState:
         """Until so many pods (or percent, rounded up) serve this step or a newer one of this run, proven.
 
-        `progress` is called at each change. Raises Rejected, Superseded, TimedOut, FleetNotFound, ClusterFailed.
+        Where a trainer drives (spec.driver) the operator brings no pod to spec.weights: there it is until so many
+        pods report such a step, as `wait_reported` says it. `progress` is called at each change. Raises Rejected,
+        Superseded (neither where a trainer drives), TimedOut, FleetNotFound, ClusterFailed.
         """
         version_of(self.run, step)
+
+        def arrived(state: FleetState) -> bool:
+            there = goals.is_there(state, self.run, step, pods)
+            if not there:
+                goals.refuse_hopeless(state, self.run, step)
+            return there
+
+        def fits(version: str) -> bool:
+            return at_least(self.run, version, step)
+
+        return await self._until(arrived, fits, timeout_s, progress)
+
+    async def wait_reported(
+        self,
+        version: str,
+        *,
+        pods: int | str = "100%",
+        timeout_s: float,
+        progress: Progress | None = None,
+    ) -> FleetState:
+        """Until so many pods (or percent, rounded up) report that they hold just this version.
+
+        It is the name that a trainer gave its weights by the RL routes, or spec.weights has; each agent read it back
+        from its engine. Who brought it, and whether the pod is still paused, is not asked: `FleetState.held`, and
+        `endpoints()` for Ready pods. `progress` is called at each change. Raises TimedOut, FleetNotFound, ClusterFailed.
+        """
+
+        def fits(found: str) -> bool:
+            return found == version
+
+        def arrived(state: FleetState) -> bool:
+            return goals.is_reported(state, pods, fits)
+
+        return await self._until(arrived, fits, timeout_s, progress)
+
+    async def _until(
+        self,
+        arrived: Callable[[FleetState], bool],
+        fits: Callable[[str], bool],
+        timeout_s: float,
+        progress: Progress | None,
+    ) -> FleetState:
+        """`fits`: of which versions the words of a timeout speak."""
         seen: list[FleetState] = []
         try:
             with typed(seen):
@@ -191,34 +232,12 @@ class Fleet:
                         seen[:] = [state_of(sight.rollout)]
                         if progress is not None:
                             progress(seen[0])
-                        if self._is_there(seen[0], step, pods):
+                        if arrived(seen[0]):
                             return seen[0]
-                        self._refuse_hopeless(seen[0], step)
         except TimeoutError as late:
             last = seen[0] if seen else None
-            raise TimedOut("TimedOut", _said(last, timeout_s), last) from late
+            raise TimedOut("TimedOut", goals.how_far(last, fits, timeout_s), last) from late
         raise AssertionError("a watch ends with an error or an answer")
-
-    def _is_there(self, state: FleetState, step: int, pods: int | str) -> bool:
-        if not at_least(self.run, state.target, step):
-            return False
-        needed = _count(pods, state.pods)
-        if needed >= state.pods:
-            return state.pods > 0 and state.complete and at_least(self.run, state.stable, step)
-        return state.updated >= needed > 0
-
-    def _refuse_hopeless(self, state: FleetState, step: int) -> None:
-        """An older step of this run is no reason: this one may be published yet."""
-        if step_of(self.run, state.asked) is None:
-            raise Superseded(
-                "Superseded",
-                f"{self.name} is asked for {state.asked or 'nothing'} now: step {step} is not awaited"
-                " any more",
-                state,
-            )
-        ended = state.current and state.phase in ENDED and state.asked == state.desired
-        if ended and at_least(self.run, state.desired, step):
-            raise Rejected(state.reason or str(state.phase), state.hold or state.message, state)
 
     async def endpoints(self, min_step: int | None = None, *, port: int = 8000) -> list[Endpoint]:
         """Ready pods that serve at least this step, sorted by name. Raises FleetNotFound, ClusterFailed.
@@ -299,24 +318,3 @@ async def connect(
                 opened = connect_as_user(kubeconfig, context, namespace)
                 client = await stack.enter_async_context(opened)
         yield Fleet(client, name, run)
-
-
-def _count(pods: int | str, of: int) -> int:
-    """A goal: percent round up. Raises ValueError."""
-    if isinstance(pods, bool) or not isinstance(pods, int):
-        text = str(pods)
-        if not text.endswith("%") or not text[:-1].isdecimal() or not 0 < int(text[:-1]) <= 100:
-            raise ValueError(f"pods must be a number or 1% to 100%; got {pods!r}")
-        return math.ceil(int(text[:-1]) * of / 100)
-    if pods < 1:
-        raise ValueError(f"pods must be at least 1; got {pods}")
-    return pods
-
-
-def _said(seen: FleetState | None, timeout_s: float) -> str:
-    if seen is None:
-        return f"the API server did not answer within {timeout_s:g} s"
-    if not seen.current:
-        return f"no operator has looked at it within {timeout_s:g} s: does one run?"
-    why = seen.hold or seen.message
-    return f"{seen.updated} of {seen.pods} pods after {timeout_s:g} s: {why}"

@@ -1,7 +1,9 @@
 """What a WeightRollout says, as a trainer asks for it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from weightrollout.api.spec import Driver
 from weightrollout.api.status import Phase, WeightRolloutStatus
 from weightrollout.kube.client import Json
 from weightrollout.reading import read_status
@@ -13,7 +15,8 @@ class FleetState:
 
     name: str
     namespace: str
-    asked: str  # spec.weights.version
+    driver: Driver  # spec.driver: who starts swaps
+    asked: str  # spec.weights.version; where a trainer drives: what it calls durable
     current: bool  # the operator has looked at this very spec
     phase: Phase
     message: str
@@ -23,21 +26,39 @@ class FleetState:
     target: str  # what it converges on; another one after a rejection
     stable: str  # newest that the whole fleet verified
     pods: int  # that count
-    updated: int  # of them, proven to serve the target
-    versions: tuple[tuple[str, int], ...] = ()  # what is really loaded, and in how many pods
+    updated: int  # of them, proven to serve the target; where a trainer drives: to hold what they were given
+    #: What is really loaded, as agents read it back, and in how many pods.
+    versions: tuple[tuple[str, int], ...] = ()
+    held: int = 0  # pods that a trainer holds now: paused, asleep or in an update
 
     @property
     def complete(self) -> bool:
+        """All pods serve what is asked for. Never where a trainer drives: see `in_hand`, and `reporting`."""
+        return self._is_complete and self.driver is Driver.OPERATOR
+
+    @property
+    def in_hand(self) -> bool:
+        """A trainer drives, and each pod holds what it gave it, or is held by it; which version, nobody says."""
+        return self._is_complete and self.driver is Driver.TRAINER
+
+    @property
+    def _is_complete(self) -> bool:
         return self.current and self.phase is Phase.COMPLETE
+
+    def reporting(self, fits: Callable[[str], bool]) -> int:
+        """Pods whose agents say that they hold a version that `fits`. They may still be paused."""
+        return sum(pods for version, pods in self.versions if fits(version))
 
 
 def state_of(rollout: Json) -> FleetState:
-    metadata, status = rollout["metadata"], read_status(rollout)
-    weights = (rollout.get("spec") or {}).get("weights") or {}
+    metadata, status, spec = rollout["metadata"], read_status(rollout), rollout.get("spec") or {}
+    weights = spec.get("weights") or {}
+    trainer = spec.get("driver") == Driver.TRAINER
     hold = status.hold
     return FleetState(
         name=metadata["name"],
         namespace=metadata["namespace"],
+        driver=Driver.TRAINER if trainer else Driver.OPERATOR,
         asked=str(weights.get("version", "")),
         current=_is_current(status, metadata),
         phase=status.phase,
@@ -50,6 +71,7 @@ def state_of(rollout: Json) -> FleetState:
         pods=status.pods.selected,
         updated=status.pods.updated,
         versions=tuple((each.version, each.pods) for each in status.versions),
+        held=status.trainer.held if status.trainer is not None else 0,
     )
 
 

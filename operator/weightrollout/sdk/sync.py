@@ -61,6 +61,18 @@ class Fleet:
     ) -> FleetState:
         return self._end(self._fleet.wait(step, pods=pods, timeout_s=timeout_s, progress=progress))
 
+    def wait_reported(
+        self,
+        version: str,
+        *,
+        pods: int | str = "100%",
+        timeout_s: float,
+        progress: Progress | None = None,
+    ) -> FleetState:
+        return self._end(
+            self._fleet.wait_reported(version, pods=pods, timeout_s=timeout_s, progress=progress)
+        )
+
     def endpoints(self, min_step: int | None = None, *, port: int = 8000) -> list[Endpoint]:
         return self._end(self._fleet.endpoints(min_step, port=port))
 

@@ -7,11 +7,16 @@ from typing import Any
 
 import pytest
 
+from contract.weights import PlannedWeights
+from fleet.engine import state_of
 from fleet.manifests import FleetSpec, weight_rollout
 from fleet.world import Json, World
+from localcluster.access import Cluster
 from localcluster.virtual_node import VirtualNode
 from localcluster.waiting import eventually
+from onestep import one_step
 from toytrainer import TOKEN, Trainer, fabric
+from weightrollout import sdk
 from weightrollout.api import names
 
 pytestmark = pytest.mark.cluster
@@ -78,6 +83,16 @@ async def change(world: World, name: str, **spec: Any) -> None:
     await world.apply(weight_rollout(name, weights, **spec))
 
 
+def volumes_of(machine: VirtualNode, world: World, pod: Json) -> PlannedWeights:
+    """What a trainer shares with the pod: the volumes that engines with our backend take weights from."""
+    name = pod["metadata"]["name"]
+    handover, staging = (
+        machine.volume(world.namespace, name, volume)
+        for volume in (names.VOLUME_HANDOVER, names.VOLUME_STAGING)
+    )
+    return PlannedWeights(handover, staging)
+
+
 async def test_engines_with_a_backend_of_their_own_serve_what_their_trainer_sends(
     world: World, machine: VirtualNode, token: Path, written: dict[str, Any]
 ) -> None:
@@ -122,7 +137,7 @@ async def test_engines_with_a_backend_of_their_own_serve_what_their_trainer_send
 
 
 async def test_joiners_load_the_durable_version_and_the_fleet_changes_hands(
-    world: World, machine: VirtualNode, token: Path, written: dict[str, Any]
+    cluster: Cluster, world: World, machine: VirtualNode, token: Path, written: dict[str, Any]
 ) -> None:
     durable = {"version": "durable-a", "uri": written["a"].uri}
     await change(world, OURS, driver="Trainer", weights=durable, swap={"drainSeconds": 0})
@@ -130,18 +145,31 @@ async def test_joiners_load_the_durable_version_and_the_fleet_changes_hands(
     await world.deploy(fleet_of(OURS, written["c"].folder, "weightrollout", token, machine))
     await world.until(OURS, lambda status: loaded(status) == {"durable-a": 2}, SOON, "both joined")
     await world.until_ready(OURS, 2, SOON)
-    for pod in await world.pods(OURS):
-        trainer = trainer_of(pod)
-        await trainer.control("pause_generation", mode="keep")
-        named = await trainer.update("update_weight_version", new_version="8")
-        assert named.status == 200, named.body
-        assert (await trainer.control("resume_generation")).status == 200
-    await world.until(
+    pods = await world.pods(OURS)
+    async with sdk.connect(
+        OURS, run="exp", namespace=world.namespace, kubeconfig=cluster.kubeconfig
+    ) as fleet:
+        await one_step(
+            trainer_of(pods[0]), volumes_of(machine, world, pods[0]), written["b"].folder, "8"
+        )
+        state = await fleet.wait_reported("8", pods=1, timeout_s=SOON)
+        assert dict(state.versions) == {"8": 1, "durable-a": 1}
+        await one_step(
+            trainer_of(pods[1]), volumes_of(machine, world, pods[1]), written["b"].folder, "8"
+        )
+        state = await fleet.wait_reported("8", timeout_s=SOON)
+        assert (state.driver, state.in_hand, state.complete) == ("Trainer", True, False)
+        with pytest.raises(sdk.TimedOut):
+            await fleet.wait(8, timeout_s=1)  # no pod reports exp.8, whatever Ready says
+    status = await world.until(
         OURS, lambda status: loaded(status) == {"8": 2}, SOON, "the trainer's version"
     )
+    assert status["trainer"]["serving"] == 2
     await world.until_ready(OURS, 2, SOON)
+    for pod in pods:
+        engine = await state_of(pod)
+        assert (engine["version"], engine["fingerprint"]) == ("8", written["b"].fingerprint)
 
-    pods = await world.pods(OURS)
     gone = pods[0]["metadata"]
     api = f"/api/v1/namespaces/{world.namespace}/pods/{gone['name']}"
     await world.api.delete(api, gracePeriodSeconds="0")

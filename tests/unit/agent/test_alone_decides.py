@@ -23,6 +23,7 @@ EVERY = [
         YES_NO,
         (None, *NotReadyReason),
         YES_NO,
+        YES_NO,
         (None, BASELINE, V2, TRAINERS),
         YES_NO,
         YES_NO,
@@ -37,6 +38,7 @@ RESTARTED = View(
     silent=True,
     out=NotReadyReason.NOT_SERVING_TOLD,
     left=True,
+    driven=False,
     goal=V2,
     read_back=True,
     fit=True,
@@ -94,6 +96,7 @@ def test_nothing_is_done_beside_an_operator() -> None:
         ({"attempts": 2, "backing_off": True}, Step.NOTHING, AloneReason.GAVE_UP),
         ({"backing_off": True}, Step.NOTHING, AloneReason.BACK_OFF),
         ({"goal": None}, Step.NOTHING, AloneReason.GOAL_UNKNOWN),
+        ({"goal": None, "driven": True}, Step.NOTHING, AloneReason.NOTHING_PROVEN),
         ({"goal": BASELINE}, Step.RESTART, AloneReason.BACK_TO_BASELINE),
         ({"out": NotReadyReason.POISONED}, Step.RESTART, AloneReason.POISONED),
         (

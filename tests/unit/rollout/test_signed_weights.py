@@ -100,6 +100,29 @@ def test_pods_that_hold_the_weights_unsigned_stage_again_before_they_swap() -> N
     assert passes[-1].status.updated == "2/2"
 
 
+def test_another_signature_on_what_pods_serve_moves_none_of_them() -> None:
+    """No byte is another one, of the weights or of their draft."""
+    world = world_of("a", 2, on="a")
+    own = {"uri": "file:///d/", "digest": digest("d")}
+    old = world.spec.weights
+    assert old is not None
+    given = {**old.model_dump(by_alias=True, exclude_none=True), "digest": digest("a")}
+    for pod in world.pods:
+        assert pod.loaded is not None
+        pod.loaded = pod.told = replace(pod.loaded, draft=Draft.model_validate(own))
+    signed = {"draft": {**own, "signature": {"key": KEY}}, "signature": {"keyless": WHO}}
+    world.change_spec(weights=Weights.model_validate({**given, **signed}))
+    passes = run(world, Phase.COMPLETE)
+    assert passes[-1].status.updated == "2/2"
+    moved = [each for told in passes for each in told.actions if isinstance(each, SwapPod)]
+    assert moved == []
+    other = {"draft": {**own, "digest": digest("e")}}
+    world.checkpoints["file:///d/"] = Checkpoint(digest("e"))
+    world.change_spec(weights=Weights.model_validate({**given, **other}))
+    passes = run(world, Phase.COMPLETE)
+    assert [each for told in passes for each in told.actions if isinstance(each, SwapPod)]
+
+
 @pytest.mark.parametrize("there", [False, True], ids=["to be read", "staged unsigned before"])
 def test_weights_of_a_stranger_are_rejected_and_no_pod_is_taken_out(there: bool) -> None:
     world = signed_world("b", 3)

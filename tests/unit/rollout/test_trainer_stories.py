@@ -63,8 +63,28 @@ def available(count: int) -> Callable[[Plan], bool]:
     return lambda plan: plan.status.pods.available == count
 
 
+def condition(plan: Plan, kind: ConditionType) -> Condition:
+    return next(each for each in plan.status.conditions if each.type == kind)
+
+
 def ready(plan: Plan) -> Condition:
-    return next(each for each in plan.status.conditions if each.type == ConditionType.READY)
+    return condition(plan, ConditionType.READY)
+
+
+def serving_on(story: Story, count: int, until: Callable[[Plan], bool]) -> Plan:
+    """All the way there, so many pods serve at every look."""
+
+    def looks(plan: Plan) -> bool:
+        assert plan.status.pods.available >= count, story.text()
+        return until(plan)
+
+    return story.until(looks)
+
+
+def for_seconds(story: Story, seconds: float) -> Callable[[Plan], bool]:
+    end = story.world.now + seconds
+    story.world.later(seconds, "the story goes on", lambda: None)
+    return lambda _: story.world.now >= end
 
 
 def loaded(world: ToyWorld) -> list[str]:
@@ -225,6 +245,83 @@ def pods_with_base_weights_go_out_when_a_trainer_takes_over(choose: Choose) -> S
     return story
 
 
+def live_fleet_becomes_a_trainers_and_comes_back(choose: Choose) -> Story:
+    """What holds a verified version serves on through both changes, and what the operator finds right it leaves."""
+    world = world_of("a", 4, on="a", choose=choose)
+    for pod in world.pods:
+        pod.drivable = True
+    story = Story(world)
+    story.until(lambda plan: complete(plan) and plan.status.pods.available == 4)
+    story.say("driver becomes Trainer")
+    world.change_spec(driver=Driver.TRAINER)
+    plan = serving_on(story, 4, for_seconds(story, 60))
+    assert (plan.status.phase, loaded(world)) == (Phase.COMPLETE, ["a"] * 4)
+    story.say("its first step, on two of the pods")
+    update(world, "1", *world.pods[:2])
+    story.until(available(4))
+    story.say("and Operator again: the two go back to a, one at a time")
+    world.change_spec(driver=Driver.OPERATOR)
+    serving_on(story, 3, lambda plan: complete(plan) and loaded(world) == ["a"] * 4)
+    assert [pod.transaction for pod in world.pods[2:]] == [None, None], (
+        "what serves a is not touched"
+    )
+    return story
+
+
+def trainers_fleet_becomes_the_operators_and_comes_back_in_mid_rollout(choose: Choose) -> Story:
+    world = driven(choose, "b", 4)
+    story = Story(world)
+    update(world, "1")
+    story.until(available(4))
+    story.say("driver becomes Operator: b is rolled out")
+    world.change_spec(driver=Driver.OPERATOR)
+    serving_on(story, 3, lambda plan: loaded(world).count("b") == 2)
+    story.say("and Trainer again")
+    world.change_spec(driver=Driver.TRAINER)
+    serving_on(story, 3, lambda plan: complete(plan) and plan.status.pods.available == 4)
+    serving_on(story, 4, for_seconds(story, 60))
+    assert 1 <= loaded(world).count("1") <= 2, "a swap that ran may end"
+    return story
+
+
+def base_weights_go_out_in_mid_rollout_and_what_is_verified_stays(choose: Choose) -> Story:
+    """At once, outside the budget: by design, and with the reason. They come in with the durable version."""
+    world = world_of("a", 4, choose=choose)
+    for pod in world.pods:
+        pod.drivable = True
+    story = Story(world)
+    story.until(lambda plan: loaded(world).count("a") == 2)
+    story.say("driver becomes Trainer")
+    world.change_spec(driver=Driver.TRAINER)
+    plan = story.one_pass()
+    out = condition(plan, ConditionType.AVAILABLE)
+    assert (out.status, out.reason) == ("False", "BaseWeightsOut")
+    assert "base weights never serve where a trainer drives" in plan.status.message
+    serving_on(story, 1, lambda plan: complete(plan) and plan.status.pods.available == 4)
+    assert loaded(world) == ["a"] * 4
+    return story
+
+
+def newer_durable_version_is_for_agents_alone_once_a_pod_has_loaded_it(choose: Choose) -> Story:
+    world = driven(choose, "b", 2)
+    story = Story(world)
+    update(world, "1", world.pods[0])
+    story.until(complete)
+    story.quiet()
+    assert world.published is not None
+    assert world.published.version == "b"
+    story.say("a newer one, while no pod needs it")
+    world.change_spec(weights=weights("c"))
+    story.for_seconds(60)
+    assert world.published.version == "b", "nobody has loaded c"
+    story.say("the engine of chat-1 restarts")
+    world.pods[1].restart()
+    story.until(lambda plan: complete(plan) and loaded(world) == ["1", "c"])
+    story.quiet()
+    assert world.published.version == "c"
+    return story
+
+
 def takeover_of_another_leader_forgets_nothing(choose: Choose) -> Story:
     world = driven(choose, "b", 2)
     story = Story(world)
@@ -271,6 +368,10 @@ STORIES: dict[str, Tell] = {
         operator_takes_over_when_nothing_holds,
         trainer_takes_over_in_mid_rollout,
         pods_with_base_weights_go_out_when_a_trainer_takes_over,
+        live_fleet_becomes_a_trainers_and_comes_back,
+        trainers_fleet_becomes_the_operators_and_comes_back_in_mid_rollout,
+        base_weights_go_out_in_mid_rollout_and_what_is_verified_stays,
+        newer_durable_version_is_for_agents_alone_once_a_pod_has_loaded_it,
         takeover_of_another_leader_forgets_nothing,
         suspended_leaves_joiners_to_their_agents,
         poisoned_joiner_is_restarted,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from weightrollout.kube.pods import trim_pod
-from weightrollout.sdk.endpoints import serving
+from weightrollout.sdk.endpoints import Endpoint, serving
 from weightrollout.sdk.state import FleetState, state_of
 
 LABEL = "weightrollout.dev/version"
@@ -69,3 +69,7 @@ def test_pod_that_is_not_ready_is_no_endpoint() -> None:
     state = fleet(("exp.12", 1), of=1)
     assert names(state, pod("a", "exp.12", ready=False)) == []
     assert names(state, pod("a", "exp.12", ready=False), min_step=None) == []
+
+
+def test_address_of_ipv6_is_a_url() -> None:
+    assert Endpoint("a", "fd00::1", 8000, "exp.1").url == "http://[fd00::1]:8000"

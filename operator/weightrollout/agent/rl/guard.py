@@ -15,6 +15,7 @@ from typing import Final
 from weightrollout.agent.rl.routes import Call
 from weightrollout.agent.rl.wishes import Wish
 from weightrollout.api.guard import Guard
+from weightrollout.swap.book import Book
 from weightrollout.swap.hold import Hold
 
 WEIGHTS: Final = "weights"
@@ -57,8 +58,8 @@ def conflict(wish: Wish, scene: Scene, guard: Guard) -> Conflict | None:
 
 def _conflicts(wish: Wish, scene: Scene, guard: Guard) -> Iterator[Conflict]:
     call, hold = wish.call, scene.hold
-    if scene.swap:
-        yield Conflict("swap_running", f"the operator's swap {scene.swap} holds the engine: wait")
+    if against := swap_conflict(scene.swap):
+        yield against
     if scene.poisoned:
         yield Conflict("poisoned", "the engine is half-loaded by a swap and must be restarted")
     if scene.leaving:
@@ -104,6 +105,20 @@ def _conflicts(wish: Wish, scene: Scene, guard: Guard) -> Iterator[Conflict]:
 def _pauses_later(scene: Scene, guard: Guard) -> bool:
     """The guard's own pause comes when the weights are ready; until then nothing of this session needs one."""
     return scene.images and guard is Guard.AUTO_PAUSE and not scene.hold.paused
+
+
+def swap_of(book: Book) -> str:
+    """Transaction of the operator's that has the engine, or was promised it; "" for none."""
+    if book.running is not None:
+        return book.running.state.txn
+    return book.reservation.txn if book.reservation is not None else ""
+
+
+def swap_conflict(swap: str) -> Conflict | None:
+    """`swap`: as `swap_of` says it."""
+    if not swap:
+        return None
+    return Conflict("swap_running", f"the operator's swap {swap} holds the engine: wait")
 
 
 def _before_serving(hold: Hold) -> Iterator[Conflict]:

@@ -14,7 +14,7 @@ from weightrollout.agent.engine_watch import EngineSight, EngineWatch
 from weightrollout.agent.orders import operator_drives
 from weightrollout.agent.rl.calls import DRAIN_S, LATE, READ_S, Calls
 from weightrollout.agent.rl.failed import Failed
-from weightrollout.agent.rl.guard import LONG, UPDATING, Scene, conflict
+from weightrollout.agent.rl.guard import LONG, UPDATING, Scene, conflict, swap_of
 from weightrollout.agent.rl.images import Images
 from weightrollout.agent.rl.notes import Notes
 from weightrollout.agent.rl.routes import Call
@@ -29,7 +29,6 @@ from weightrollout.engine.errors import (
     EngineUnreachable,
 )
 from weightrollout.engine.protocol import Lifecycle
-from weightrollout.swap.book import Book
 from weightrollout.swap.hold import Hold
 from weightrollout.swap.journal import Journal
 
@@ -218,7 +217,7 @@ class RlLifecycle:
             hold=hold,
             paused=paused,
             running=running,
-            swap=_swap(book),
+            swap=swap_of(book),
             poisoned=book.poisoned == sight.instance,
             leaving=state.leaving(self._parts.board, sight),
             operator_drives=operator_drives(self._parts.board.orders),
@@ -244,9 +243,3 @@ class RlLifecycle:
         if not sight.instance or not self._parts.watch.reachable():
             raise Failed(503, "EngineUnreachable", "the engine does not answer")
         return sight
-
-
-def _swap(book: Book) -> str:
-    if book.running is not None:
-        return book.running.state.txn
-    return book.reservation.txn if book.reservation is not None else ""

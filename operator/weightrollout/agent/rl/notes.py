@@ -9,7 +9,7 @@ from dataclasses import replace
 from weightrollout.agent.engine_watch import EngineSight, EngineWatch
 from weightrollout.agent.reasons import Refused
 from weightrollout.agent.rl.failed import Failed
-from weightrollout.agent.rl.guard import UPDATING
+from weightrollout.agent.rl.guard import UPDATING, swap_conflict, swap_of
 from weightrollout.agent.rl.routes import Call
 from weightrollout.agent.state import Board
 from weightrollout.agent.swaps import write
@@ -46,8 +46,13 @@ class Notes:
 
     @asynccontextmanager
     async def calling(self, call: Call, held: Hold) -> AsyncIterator[None]:
-        """Noted before the call; after it, what its end says. A call that was refused changed nothing."""
+        """Noted before the call; after it, what its end says. A call that was refused changed nothing.
+
+        Raises Failed, also where a swap has got the engine since the guard looked: that awaited the engine.
+        """
         before = self._journal.book.hold
+        if against := swap_conflict(swap_of(self._journal.book)):
+            raise Failed(409, against.code, against.message)
         await self._note(replace(held, calling=call))
         try:
             yield

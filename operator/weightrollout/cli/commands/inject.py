@@ -114,6 +114,13 @@ def inject(
         Guard,
         typer.Option(help="strict: an update needs a pause; auto-pause: brings one; off: as vLLM."),
     ] = Guard.STRICT,
+    trainer_drives: Annotated[
+        bool,
+        typer.Option(
+            "--trainer-drives",
+            help="For a fleet whose spec.driver is Trainer: base weights are out of service from the first second on.",
+        ),
+    ] = False,
     agent_tls_secret: Annotated[
         str,
         typer.Option(
@@ -164,6 +171,7 @@ def inject(
                 node_volume=_node_volume(node_volume),
                 trainer_token=_token(trainer_token_secret),
                 trainer_guard=trainer_guard,
+                trainer_drives=trainer_drives,
                 tls_secret=_secret("--agent-tls-secret", agent_tls_secret),
             )
             result = inject_all(objects, options)

@@ -38,6 +38,7 @@ class Options:
     node_volume: str = ""  # a claim, or a folder of the node where it begins with "/"
     trainer_token: tuple[str, str] | None = None  # Secret and key; None: the RL routes stay shut
     trainer_guard: Guard = Guard.STRICT
+    trainer_drives: bool = False  # base weights wait for a trainer, or for an operator's word
     tls_secret: str = ""  # that the agent shows; "": one of its own making
 
 

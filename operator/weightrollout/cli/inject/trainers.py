@@ -8,13 +8,15 @@ from weightrollout.cli.inject.report import Json, Options, Reason, Refused, Repo
 
 #: Flags of the agent that these options give it.
 TRAINERS: Final = ("--trainer-token-file", "--trainer-bind", "--trainer-guard")
+DRIVES: Final = "--trainer-drives"
 CERTIFICATE: Final = ("--tls-certificate", "--tls-key")
 TOKEN_FILE: Final = "token"
 
 
 def refuse_twice(options: Options) -> None:
     """Raises Refused where --agent-arg says what an option says, too."""
-    ours = {
+    ours: dict[str, tuple[str, ...]] = {
+        DRIVES: (DRIVES,) if options.trainer_drives else (),
         "--trainer-token-secret": TRAINERS if options.trainer_token is not None else (),
         "--agent-tls-secret": CERTIFICATE if options.tls_secret else (),
     }
@@ -52,6 +54,8 @@ def mounts(options: Options) -> list[Json]:
 
 def arguments(options: Options, pod_ip: str) -> list[str]:
     found: list[str] = []
+    if options.trainer_drives:
+        found.append(DRIVES)
     if options.trainer_token is not None:
         found += [
             f"--trainer-token-file={names.MOUNT_TRAINERS}/{TOKEN_FILE}",
@@ -81,6 +85,11 @@ def report(said: Report, options: Options, backend: str) -> None:
             f"the certificate in Secret {options.tls_secret} was not seen: an operator that has no agents.tls"
             f" reaches the agent only if it is for {AGENT_TLS_NAME}, too",
             f"{AGENT_TLS_NAME} among its DNS names, or agents.tls of the chart with its authority",
+        )
+    if options.trainer_drives:
+        said.changed.append(
+            "base weights stay out of service until a trainer, or the durable version of its fleet, replaces"
+            " them, or an operator says that spec.driver is Operator"
         )
     if options.trainer_token is None:
         return

@@ -220,6 +220,8 @@ async def test_resume_that_nobody_paused_is_no_error(open_pod: OpenPod) -> None:
     async with open_pod() as (pod, trainer):
         assert (await trainer.control("resume_generation")).body == {"status": "resumed"}
         assert await ready(pod) == (200, "")
+        asked = (await pod.engine.state())["calls"]
+        assert "ResumeGeneration" not in asked, "an engine that runs may fail at it"
 
 
 async def test_swap_and_trainer_exclude_each_other(open_pod: OpenPod) -> None:

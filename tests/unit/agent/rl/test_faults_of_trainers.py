@@ -4,11 +4,13 @@ import asyncio
 import base64
 
 import aiohttp
+import pytest
 
 from localcluster.waiting import eventually
 from onepod import OnePod
 from toytrainer import TOKEN, Trainer, fabric
 from unit.agent.rl.conftest import OpenPod
+from weightrollout.agent.rl import lifecycle
 from weightrollout.agent.rl.routes import ROUTES, Needs
 
 PATHS = [
@@ -212,3 +214,31 @@ async def test_call_that_comes_just_before_an_update_begins_does_not_wait_for_it
             assert not update.done()
             wire.hang_up()
             assert (await update).status == 502
+
+
+async def test_agent_whose_engine_has_not_answered_yet_says_that_it_starts(
+    open_pod: OpenPod,
+) -> None:
+    """404 would be for ever: clients give up."""
+    async with open_pod(killable=True) as (pod, trainer):
+        await pod.agent.end()
+        await pod.engine.stop()
+        await pod.agent.start()
+        await pod.until(lambda state: state.not_ready_reason == "EngineUnreachable")
+        for path in ("control/pause_generation", "control/is_paused", "update/update_weights"):
+            early = await trainer.call(f"engine/{path}", {})
+            assert (early.status, early.body["error"]) == (503, "starting"), path
+        assert (await trainer.call("health", method="GET")).status == 200
+
+
+async def test_update_waits_for_no_engine_that_does_not_say_whether_it_is_paused(
+    open_pod: OpenPod, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lifecycle, "CONFIRM_S", 0.3)
+    async with open_pod() as (pod, trainer):
+        await trainer.control("pause_generation", mode="keep")
+        await pod.engine.set_faults({"call": "IsPaused", "do": "hang"})
+        unknown = await trainer.update("start_weight_update")
+        assert (unknown.status, unknown.body["error"]) == (504, "PauseUnknown")
+        assert "StartWeightUpdate" not in (await pod.engine.state())["calls"]
+        assert await pod.readyz() == HELD

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from itertools import product
 
+import pytest
+
 from weightrollout.agent.rl.guard import BEGINS, UPDATING, Scene, conflict
 from weightrollout.agent.rl.routes import ROUTES, Call
 from weightrollout.agent.rl.wishes import Wish
@@ -66,6 +68,62 @@ def test_update_belongs_to_a_session() -> None:
                 assert scene.hold.session
         if let_through(scene, Call.START, guard):
             assert not scene.hold.session
+
+
+#: What the calls of the reference have in their way, one cause at a time, with the guard strict.
+OPEN = replace(FREE, paused=True, hold=Hold("i", paused=True, session=TARGET))
+PAUSED = replace(FREE, paused=True, hold=Hold("i", paused=True))
+ASLEEP = replace(FREE, paused=True, hold=Hold("i", paused=True, asleep=("kv_cache", "weights")))
+TORN = replace(FREE, paused=True, hold=Hold("i", paused=True, incomplete=(TARGET,)))
+DRAINING = replace(FREE, paused=True, hold=Hold("i", paused=True, draining=True))
+ROWS = [
+    (Call.PAUSE, replace(OPEN, running=Call.UPDATE), "update_running"),
+    (Call.PAUSE, replace(FREE, running=Call.INIT), "update_running"),
+    (Call.PAUSE, OPEN, ""),
+    (Call.RESUME, OPEN, "session_open"),
+    (Call.RESUME, replace(OPEN, running=Call.UPDATE), "update_running"),
+    (Call.RESUME, TORN, "weights_incomplete"),
+    (Call.RESUME, ASLEEP, "asleep"),
+    (Call.RESUME, FREE, ""),
+    (Call.SLEEP, OPEN, "session_open"),
+    (Call.SLEEP, PAUSED, ""),
+    (Call.WAKE_UP, replace(ASLEEP, hold=replace(ASLEEP.hold, session=TARGET)), "session_open"),
+    (Call.WAKE_UP, ASLEEP, ""),
+    (Call.INIT, OPEN, "session_open"),
+    (Call.INIT, FREE, ""),
+    *[
+        (start, scene, code)
+        for start in (Call.START, Call.START_DRAFT)
+        for scene, code in (
+            (FREE, "not_paused"),
+            (ASLEEP, "asleep"),
+            (OPEN, "session_open"),
+            (DRAINING, "draining"),
+            (TORN, ""),
+            (PAUSED, ""),
+        )
+    ],
+    *[
+        (step, scene, code)
+        for step in (Call.UPDATE, Call.FINISH)
+        for scene, code in (
+            (PAUSED, "no_session"),
+            (replace(OPEN, paused=False), "not_paused"),
+            (OPEN, ""),
+        )
+    ],
+    (Call.SET_VERSION, replace(OPEN, running=Call.UPDATE), "update_running"),
+    (Call.SET_VERSION, FREE, ""),
+    (Call.SET_VERSION, OPEN, ""),
+]
+
+
+@pytest.mark.parametrize(("call", "scene", "code"), ROWS)
+def test_each_call_is_refused_for_its_own_reason_and_goes_ahead_otherwise(
+    call: Call, scene: Scene, code: str
+) -> None:
+    against = conflict(Wish(call, version="1"), scene, Guard.STRICT)
+    assert (against.code if against is not None else "") == code
 
 
 def test_nothing_disturbs_a_swap_or_an_engine_that_must_be_restarted() -> None:

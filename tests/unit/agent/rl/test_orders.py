@@ -47,10 +47,22 @@ def test_base_weights_stay_out_also_without_an_operator() -> None:
     """By its last word, or by what is published; and its newest word counts."""
     said = Book(owner_uid="cr", epoch=3, driver="Trainer")
     published = Stable(BASELINE, "cr", trainer=True)
-    assert trainer_drives(said, None, ABSENT)
-    assert trainer_drives(Book(), None, published)
-    assert not trainer_drives(Book(), None, ABSENT)
-    assert not trainer_drives(said, orders_of("Operator", ""), published)
+    assert trainer_drives(said, None, ABSENT, flag=False)
+    assert trainer_drives(Book(), None, published, flag=False)
+    assert not trainer_drives(Book(), None, ABSENT, flag=False)
+    assert not trainer_drives(said, orders_of("Operator", ""), published, flag=False)
+
+
+def test_pod_of_a_trainers_fleet_is_held_out_before_anybody_has_said_a_word() -> None:
+    """By its own flag, which says nothing any more once an operator has said who drives."""
+    assert trainer_drives(Book(), None, ABSENT, flag=True)
+    assert trainer_drives(Book(), None, Stable(None), flag=True)
+    assert trainer_drives(OWNED, orders_of("", ""), ABSENT, flag=True), (
+        "an operator without drivers"
+    )
+    assert not trainer_drives(OWNED, orders_of("Operator", ""), ABSENT, flag=True)
+    taken_back = Book(owner_uid="cr", epoch=3, driver="Operator")
+    assert not trainer_drives(taken_back, None, ABSENT, flag=True), "also after a restart"
 
 
 def test_nobody_is_kept_from_an_engine_before_an_operator_drives_it() -> None:

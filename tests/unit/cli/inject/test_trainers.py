@@ -1,5 +1,7 @@
 """The trainers' routes are shut unless they are asked for; then the agent alone has token and key, and the risks are said."""
 
+from dataclasses import replace
+
 import pytest
 
 from injecting import IMAGE, Json, deployment, engine, inject_one, named, pod_spec, taken_back
@@ -45,6 +47,15 @@ def test_token_is_read_where_its_secret_is_mounted_and_the_engine_never_sees_it(
     assert Reason.TRAINER_PORT_OPEN in reasons(report)
 
 
+def test_pod_says_itself_that_it_is_a_trainers_where_it_was_asked_to() -> None:
+    """With shut routes, too: what its fleet's operator loads, then."""
+    for options in (OPEN, Options(agent_image=IMAGE)):
+        assert "--trainer-drives" not in agent_of(options)[0]["args"]
+        agent, report = agent_of(replace(options, trainer_drives=True))
+        assert "--trainer-drives" in agent["args"]
+        assert any("base weights stay out of service" in each for each in report.changed)
+
+
 def test_certificate_that_no_trainer_can_know_is_said_unless_one_is_given() -> None:
     assert Reason.CERTIFICATE_OF_ITS_OWN in reasons(agent_of(OPEN)[1])
     given = Options(agent_image=IMAGE, trainer_token=("trainers", "token"), tls_secret="agents")
@@ -71,6 +82,9 @@ def test_what_is_said_twice_is_refused(flag: str) -> None:
     )
     with pytest.raises(Refused, match="both say it"):
         agent_of(options)
+    twice = Options(agent_image=IMAGE, trainer_drives=True, agent_args=("--trainer-drives",))
+    with pytest.raises(Refused, match="both say it"):
+        agent_of(twice)
 
 
 def test_port_that_is_taken_is_refused_only_where_it_would_be_ours() -> None:

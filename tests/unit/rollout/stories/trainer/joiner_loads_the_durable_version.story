@@ -1,6 +1,6 @@
      0 s  Complete 2/2 available 0
           RecordRevision NewRevision: version b is revision 1
-          PublishStable  TrainerDrives: new and restarted pods of chat wait for their trainer
+          PublishStable  TrainerDrives: without an operator new and restarted pods of chat wait for their trainer
           LabelPod       LabelDiffers: chat-0 serves 1
           LabelPod       LabelDiffers: chat-1 serves 1
           event          RolloutStarted: version b is desired
@@ -14,7 +14,6 @@
           RecordRevision DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
           event          DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
      2 s  Progressing 2/3 available 2
-          PublishStable  TrainerDrives: new and restarted pods of chat load b
           Stage          NotStaged: chat-2 reads b sha256:bbbbbbbb..
      4 s  Progressing 2/3 available 2
           Reserve        NotInService: chat-2 goes to b (not in service)
@@ -24,5 +23,6 @@
           RecordRevision ProvenByOnePod: the trainer calls b durable, and a pod has loaded it
           PutIn          Swapped: chat-2 serves b
      7 s  Complete 3/3 available 2
+          PublishStable  TrainerDrives: without an operator new and restarted pods of chat load b
           event          RolloutComplete: a trainer drives: 3 of 3 pods hold what it gave them; new pods load b
      8 s  Complete 3/3 available 3

@@ -1,6 +1,6 @@
      0 s  Pending 1/2 available 0
           RecordRevision NewRevision: version b is revision 1
-          PublishStable  TrainerDrives: new and restarted pods of chat wait for their trainer
+          PublishStable  TrainerDrives: without an operator new and restarted pods of chat wait for their trainer
           LabelPod       LabelDiffers: chat-0 serves 1
           event          RolloutStarted: version b is desired
      0 s  Pending 1/2 available 0

@@ -1,6 +1,6 @@
      0 s  Progressing 1/2 available 0
           RecordRevision NewRevision: version b is revision 1
-          PublishStable  TrainerDrives: new and restarted pods of chat wait for their trainer
+          PublishStable  TrainerDrives: without an operator new and restarted pods of chat wait for their trainer
           LabelPod       LabelDiffers: chat-0 serves 1
           event          RolloutStarted: version b is desired
      0 s  Progressing 1/2 available 0
@@ -10,7 +10,6 @@
           RecordRevision DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
           event          DigestPinned: chat-0 read file:///models/b/: sha256:bbbbbbbb.. is pinned for all pods
      2 s  Progressing 1/2 available 1
-          PublishStable  TrainerDrives: new and restarted pods of chat load b
           Stage          NotStaged: chat-1 reads b sha256:bbbbbbbb..
      4 s  Progressing 1/2 available 1
           Reserve        NotInService: chat-1 goes to b (not in service)

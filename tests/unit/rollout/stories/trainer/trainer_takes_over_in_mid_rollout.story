@@ -22,9 +22,11 @@
 --- driver becomes Trainer
      6 s  Complete 4/4 available 3
           RecordRevision ProvenByOnePod: the trainer calls b durable, and a pod has loaded it
-          PublishStable  TrainerDrives: new and restarted pods of chat load b
+          PublishStable  TrainerDrives: without an operator new and restarted pods of chat load a
      6 s  Complete 4/4 available 3
           event          RolloutComplete: a trainer drives: 4 of 4 pods hold what it gave them; new pods load b; staging on chat-3
+     6 s  Complete 4/4 available 3
+          PublishStable  TrainerDrives: without an operator new and restarted pods of chat load b
      7 s  Complete 4/4 available 4
 --- and Operator again: the rollout goes on
      7 s  Progressing 1/4 available 4
