@@ -1,9 +1,11 @@
 """Workloads before they are injected, small and large ones; and what the tests of inject share."""
 
+from dataclasses import replace
 from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from weightrollout.api.protocol import EngineProtocol
 from weightrollout.cli.inject.report import Options, Report, Staging
 from weightrollout.cli.inject.workloads import inject_all, take_back_all
 
@@ -157,7 +159,12 @@ workloads: Final = templates.map(
         "spec": {"template": template, "serviceName": "chat"},
     }
 )
-options: Final = st.builds(
+_guarded: Final[Json] = {"protocol": EngineProtocol.HTTP, "engine_token": ("engines", "token")}
+_dynamo: Final[Json] = {
+    "protocol": EngineProtocol.DYNAMO,
+    "sidecar": "http://127.0.0.1:9090",
+}
+_plain_options: Final = st.builds(
     Options,
     agent_image=st.just(IMAGE),
     name=st.sampled_from([None, "chat", "other"]),
@@ -168,4 +175,10 @@ options: Final = st.builds(
     acknowledge_exposed=st.booleans(),
     trainer_token=st.sampled_from([None, ("trainers", "token")]),
     tls_secret=st.sampled_from(["", "agents"]),
+    trusted_root=st.sampled_from([None, ("sigstore", "root")]),
+)
+options: Final = st.builds(
+    lambda how, protocol: replace(how, **protocol),
+    _plain_options,
+    st.sampled_from([{}, _guarded, _dynamo]),
 )

@@ -1,14 +1,14 @@
 """An agent beside an engine with vLLM's Python frontend: swaps, a trainer's calls, and who else gets to the routes."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import web
 
 from onepod import OnePod, Refusal, one_pod
+from statuses import http_port, saying
 from toytrainer import TOKEN, Trainer
 from weightrollout.agent.engine_flags import EngineAccess
 from weightrollout.agent.exposure_flags import PodAddress, http_door
@@ -82,30 +82,6 @@ async def test_trainer_empties_the_prefix_cache_where_the_engine_can(tmp_path: P
 
 
 # Who else gets to the routes.
-
-Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-
-@asynccontextmanager
-async def http_port(answer: Answer) -> AsyncIterator[int]:
-    app = web.Application()
-    app.router.add_route("*", "/{any:.*}", answer)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    site = web.TCPSite(runner, HOST, 0)
-    await site.start()
-    try:
-        yield runner.addresses[0][1]
-    finally:
-        await runner.cleanup()
-
-
-def saying(status: int, *, but: dict[str, int] | None = None) -> Answer:
-    async def answer(request: web.Request) -> web.Response:
-        assert "Authorization" not in request.headers, "it asks as a neighbour"
-        return web.Response(status=(but or {}).get(request.path, status))
-
-    return answer
 
 
 async def found(port: int) -> tuple[str | None, bool]:
