@@ -15,6 +15,7 @@ from simulator.calls import Calls
 from simulator.core import Closing, Finish, GenerationPaused, Output, Request
 from simulator.death import CRASHED, die
 from simulator.faults import Do, Faults
+from simulator.middleware import Middleware
 
 JSON: Final = "application/json"
 
@@ -44,8 +45,8 @@ class Inference:
     faults: Faults
     more: Sequence[web.RouteDef] = ()  # of the frontend
 
-    def app(self) -> web.Application:
-        app = web.Application()
+    def app(self, middlewares: Sequence[Middleware] = ()) -> web.Application:
+        app = web.Application(middlewares=middlewares)
         app.add_routes(
             [
                 web.get("/health", self.health),
