@@ -3,10 +3,12 @@
 from dataclasses import replace
 from typing import Any, Final
 
+import pytest
 from hypothesis import strategies as st
 
+from weightrollout.api import names
 from weightrollout.api.protocol import EngineProtocol
-from weightrollout.cli.inject.report import Options, Report, Staging
+from weightrollout.cli.inject.report import Options, Reason, Refused, Report, Staging
 from weightrollout.cli.inject.workloads import inject_all, take_back_all
 
 Json = dict[str, Any]
@@ -62,6 +64,47 @@ def taken_back(workload: Json) -> Json:
 
 def named(containers: list[Json], name: str) -> Json:
     return next(each for each in containers if each["name"] == name)
+
+
+def agent_of(after: Json) -> Json:
+    return named(pod_spec(after)["initContainers"], names.AGENT_CONTAINER)
+
+
+def engine_of(after: Json) -> Json:
+    return named(pod_spec(after)["containers"], "vllm")
+
+
+def with_args(*args: str, **fields: Any) -> Json:
+    return deployment(engine(args=["--model=/m", *args], **fields))
+
+
+def reasons(report: Report) -> set[Reason]:
+    """Of what could not be known."""
+    return {each.reason for each in report.unknown}
+
+
+def refused(workload: Json, options: Options) -> tuple[Reason, str]:
+    """The reason, and message and hint."""
+    with pytest.raises(Refused) as found:
+        inject_all([workload], options)
+    return found.value.reason, f"{found.value.message} {found.value.hint}"
+
+
+#: NVIDIA Dynamo's, beside an engine that listens on loopback.
+SIDECAR: Final[Json] = {
+    "name": "main",
+    "image": "registry.example/dynamo-vllm-sidecar:1.3.0",
+    "command": ["dynamo-vllm-sidecar"],
+    "args": ["--grpc-endpoint", "127.0.0.1:50051", "--enable-rl"],
+    "env": [{"name": "DYN_SYSTEM_PORT", "value": "9090"}],
+}
+BEHIND_IT: Final = engine(args=["--model=/m", "--host=127.0.0.1"])
+
+
+def beside(engine_container: Json | None = None, **sidecar: Any) -> Json:
+    """A pod with Dynamo's sidecar; `sidecar`: its fields that differ, None to leave one out."""
+    fields = {name: each for name, each in {**SIDECAR, **sidecar}.items() if each is not None}
+    return deployment(engine_container or BEHIND_IT, fields)
 
 
 # Below: any workload that can be injected, with whatever else people put into pods.
