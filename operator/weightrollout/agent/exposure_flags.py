@@ -26,8 +26,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pod-ip",
         default="",
-        help="address of the pod, or several with commas: where the engine's control port answers on one, swaps"
-        " are refused (ControlPortExposed); without it nothing is asked",
+        help="address of the pod, or several with commas: where the engine's control port, or an RL route of its"
+        " HTTP port, answers on one, swaps are refused (ControlPortExposed); without it nothing is asked",
     )
     parser.add_argument(
         "--acknowledge-exposed-control-port",
