@@ -153,9 +153,14 @@ _resources: Final = _object(
     limits=_maybe(_object(cpu=_quantities, memory=_quantities)),
     requests=_maybe(_object(memory=_quantities)),
 )
+#: Some of them inject adds itself; none contradicts a protocol.
 _arguments: Final = st.lists(
     st.sampled_from(
-        ["--port=80", "--host=0.0.0.0", "--host=::1", "--grpc-port=9", "--enforce-eager", "x"]
+        [
+            *("--port=80", "--host=0.0.0.0", "--host=::1", "--enforce-eager", "x"),
+            '--weight-transfer-config={"backend": "weightrollout"}',
+            f"--middleware={names.GUARD_MIDDLEWARE}",
+        ]
     ),
     max_size=4,
     unique=True,
