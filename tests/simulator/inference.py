@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 from simulator import tokens
 from simulator.calls import Calls
 from simulator.core import Closing, Finish, GenerationPaused, Output, Request
 from simulator.death import CRASHED, die
 from simulator.faults import Do, Faults
-from simulator.middleware import Middleware
 
 JSON: Final = "application/json"
 

@@ -11,10 +11,9 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
 
 Message = MutableMapping[str, Any]
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-Middleware = Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]
 
 _CALL: Final = "simulator.call"
 #: What vLLM's own application says of itself: one frontend process.

@@ -53,7 +53,9 @@ class Far:
 
     def _call(self, name: str, answer: Any) -> Any:
         return self.channel.unary_unary(
-            f"/vllm.Control/{name}", response_deserializer=answer.FromString
+            f"/vllm.Control/{name}",
+            request_serializer=bytes,
+            response_deserializer=answer.FromString,
         )
 
 

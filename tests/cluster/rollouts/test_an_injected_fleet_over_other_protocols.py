@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import aiohttp
-import grpc
-import grpc.aio
 import pytest
 
 from fleet.injected import READY_S, inject
@@ -17,7 +15,8 @@ from fleet.world import World
 from localcluster.router import ReadyPods
 from localcluster.virtual_node import VirtualNode
 from weightrollout.agent.exposure_http import PROBES
-from weightrollout.wire.vllm import control_pb2 as pb
+from weightrollout.engine.errors import EngineUnreachable
+from weightrollout.engine.vllm_lifecycle import VllmLifecycle
 
 Json = dict[str, Any]
 
@@ -68,11 +67,10 @@ async def test_neighbour_of_a_guarded_engine_infers_and_gets_to_nothing_else(
         status, headers, text = await ask(host, "/v1/completions", "POST", json=body)
         assert status == 200, text
         assert headers["x-weightrollout-version"] == "default"
-        async with grpc.aio.insecure_channel(f"{host}:{ENGINE_GRPC}") as channel:
-            call: Any = channel.unary_unary("/vllm.Control/GetServerInfo")
-            with pytest.raises(grpc.aio.AioRpcError) as refused:
-                await call(b"", timeout=ASK_S)
-            assert refused.value.code() is grpc.StatusCode.UNAVAILABLE
+        control = VllmLifecycle(f"{host}:{ENGINE_GRPC}")
+        with pytest.raises(EngineUnreachable):
+            await control.info(deadline_s=ASK_S)
+        await control.close()
 
 
 async def test_guarded_fleet_gets_new_weights_and_its_answers_name_them(
@@ -120,12 +118,9 @@ async def test_fleet_behind_dynamo_leaves_its_routing_for_a_swap_and_is_back_wit
     after = await _routing(host)
     assert after["registered"]
     assert after["left"] == before["left"] + 1
-    async with grpc.aio.insecure_channel(f"{host}:{ENGINE_GRPC}") as channel:
-        call: Any = channel.unary_unary(
-            "/vllm.Control/GetWeightVersion",
-            response_deserializer=pb.GetWeightVersionResponse.FromString,
-        )
-        assert (await call(b"", timeout=ASK_S)).weight_version == "b"
+    control = VllmLifecycle(f"{host}:{ENGINE_GRPC}")
+    assert await control.version(deadline_s=ASK_S) == "b"
+    await control.close()
 
 
 async def _routing(host: str) -> Json:
