@@ -50,7 +50,7 @@ async def guarded(
     model = written["a"].folder
     before = stateful_set("chat", model, REPLICAS, machine.selector)
     how = ("--engine-protocol", "http", "--engine-token-secret", "engines")
-    after = inject(before, *how, "--uri", model.as_uri() + "/")
+    after = inject(before, *how, "--staging", "memory", "--uri", model.as_uri() + "/")
     await world.apply(after)
     await world.until_ready("chat", REPLICAS, READY_S)
     return after
@@ -102,7 +102,7 @@ async def behind_dynamo(
     before = stateful_set("worker", model, 1, machine.selector)
     before["spec"]["template"]["spec"]["containers"].append(dynamo_sidecar())
     how = ("--engine-protocol", "dynamo", "--acknowledge-exposed-control-port")
-    after = inject(before, *how, "--uri", model.as_uri() + "/")
+    after = inject(before, *how, "--staging", "memory", "--uri", model.as_uri() + "/")
     await world.apply(after)
     await world.until_ready("worker", 1, READY_S)
     return after
