@@ -1,10 +1,14 @@
 """Workloads before they are injected, small and large ones; and what the tests of inject share."""
 
+from dataclasses import replace
 from typing import Any, Final
 
+import pytest
 from hypothesis import strategies as st
 
-from weightrollout.cli.inject.report import Options, Report, Staging
+from weightrollout.api import names
+from weightrollout.api.protocol import EngineProtocol
+from weightrollout.cli.inject.report import Options, Reason, Refused, Report, Staging
 from weightrollout.cli.inject.workloads import inject_all, take_back_all
 
 Json = dict[str, Any]
@@ -62,6 +66,47 @@ def named(containers: list[Json], name: str) -> Json:
     return next(each for each in containers if each["name"] == name)
 
 
+def agent_of(after: Json) -> Json:
+    return named(pod_spec(after)["initContainers"], names.AGENT_CONTAINER)
+
+
+def engine_of(after: Json) -> Json:
+    return named(pod_spec(after)["containers"], "vllm")
+
+
+def with_args(*args: str, **fields: Any) -> Json:
+    return deployment(engine(args=["--model=/m", *args], **fields))
+
+
+def reasons(report: Report) -> set[Reason]:
+    """Of what could not be known."""
+    return {each.reason for each in report.unknown}
+
+
+def refused(workload: Json, options: Options) -> tuple[Reason, str]:
+    """The reason, and message and hint."""
+    with pytest.raises(Refused) as found:
+        inject_all([workload], options)
+    return found.value.reason, f"{found.value.message} {found.value.hint}"
+
+
+#: NVIDIA Dynamo's, beside an engine that listens on loopback.
+SIDECAR: Final[Json] = {
+    "name": "main",
+    "image": "registry.example/dynamo-vllm-sidecar:1.3.0",
+    "command": ["dynamo-vllm-sidecar"],
+    "args": ["--grpc-endpoint", "127.0.0.1:50051", "--enable-rl"],
+    "env": [{"name": "DYN_SYSTEM_PORT", "value": "9090"}],
+}
+BEHIND_IT: Final = engine(args=["--model=/m", "--host=127.0.0.1"])
+
+
+def beside(engine_container: Json | None = None, **sidecar: Any) -> Json:
+    """A pod with Dynamo's sidecar; `sidecar`: its fields that differ, None to leave one out."""
+    fields = {name: each for name, each in {**SIDECAR, **sidecar}.items() if each is not None}
+    return deployment(engine_container or BEHIND_IT, fields)
+
+
 # Below: any workload that can be injected, with whatever else people put into pods.
 
 _words: Final = st.text("abcdefgh", min_size=1, max_size=6)
@@ -108,9 +153,14 @@ _resources: Final = _object(
     limits=_maybe(_object(cpu=_quantities, memory=_quantities)),
     requests=_maybe(_object(memory=_quantities)),
 )
+#: Some of them inject adds itself; none contradicts a protocol.
 _arguments: Final = st.lists(
     st.sampled_from(
-        ["--port=80", "--host=0.0.0.0", "--host=::1", "--grpc-port=9", "--enforce-eager", "x"]
+        [
+            *("--port=80", "--host=0.0.0.0", "--host=::1", "--enforce-eager", "x"),
+            '--weight-transfer-config={"backend": "weightrollout"}',
+            f"--middleware={names.GUARD_MIDDLEWARE}",
+        ]
     ),
     max_size=4,
     unique=True,
@@ -157,7 +207,12 @@ workloads: Final = templates.map(
         "spec": {"template": template, "serviceName": "chat"},
     }
 )
-options: Final = st.builds(
+_guarded: Final[Json] = {"protocol": EngineProtocol.HTTP, "engine_token": ("engines", "token")}
+_dynamo: Final[Json] = {
+    "protocol": EngineProtocol.DYNAMO,
+    "sidecar": "http://127.0.0.1:9090",
+}
+_plain_options: Final = st.builds(
     Options,
     agent_image=st.just(IMAGE),
     name=st.sampled_from([None, "chat", "other"]),
@@ -168,4 +223,10 @@ options: Final = st.builds(
     acknowledge_exposed=st.booleans(),
     trainer_token=st.sampled_from([None, ("trainers", "token")]),
     tls_secret=st.sampled_from(["", "agents"]),
+    trusted_root=st.sampled_from([None, ("sigstore", "root")]),
+)
+options: Final = st.builds(
+    lambda how, protocol: replace(how, **protocol),
+    _plain_options,
+    st.sampled_from([{}, _guarded, _dynamo]),
 )

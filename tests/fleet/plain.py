@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from fleet.manifests import ENGINE_HTTP
+from fleet.manifests import ENGINE_GRPC, ENGINE_HTTP, pod_ip
 
 Json = dict[str, Any]
+
+SIDECAR_PORT: Final = 9090
 
 TESTS: Final = Path(__file__).resolve().parents[1]
 #: What the image of such an engine would hold.
@@ -45,15 +47,25 @@ def _pod_spec(model: Path, selector: Mapping[str, str]) -> Json:
                     f"--port={ENGINE_HTTP}",
                     "--token-seconds=0.01",
                 ],
-                "env": [
-                    {
-                        "name": "POD_IP",
-                        "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}},
-                    },
-                    {"name": "PYTHONPATH", "value": PYTHON_PATH},
-                ],
+                "env": [pod_ip(), {"name": "PYTHONPATH", "value": PYTHON_PATH}],
                 "ports": [{"name": "http", "containerPort": ENGINE_HTTP}],
                 "readinessProbe": {"httpGet": {"path": "/health", "port": "http"}},
             }
+        ],
+    }
+
+
+def dynamo_sidecar() -> Json:
+    """NVIDIA Dynamo's, beside the engine of such a pod."""
+    return {
+        "name": "main",
+        "image": "dynamo-vllm-sidecar",
+        "command": ["python", "-m", "simulator.sidecar"],
+        "args": ["--grpc-endpoint", f"$(POD_IP):{ENGINE_GRPC}", "--enable-rl"],
+        "env": [
+            pod_ip(),
+            {"name": "DYN_SYSTEM_HOST", "value": "$(POD_IP)"},
+            {"name": "DYN_SYSTEM_PORT", "value": str(SIDECAR_PORT)},
+            {"name": "PYTHONPATH", "value": PYTHON_PATH},
         ],
     }

@@ -53,6 +53,7 @@ class FrontendProcess:
     http_port: int
     grpc_port: int
     rendezvous: int  # of the frontend and its cores
+    environment: Mapping[str, str] = field(default_factory=dict)  # of the frontend
     _frontend: asyncio.subprocess.Process | None = None
     _beside: asyncio.subprocess.Process | None = None
     _reader: asyncio.Task[None] | None = field(default=None, repr=False)
@@ -171,7 +172,7 @@ class FrontendProcess:
     def _environment(self) -> Mapping[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith("VLLM_")}
         quiet = {"NO_COLOR": "1", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1"}
-        return {**kept, **quiet, "TMPDIR": str(self.folder)}
+        return {**kept, **quiet, "TMPDIR": str(self.folder), **self.environment}
 
     async def _cores_gone(self) -> None:
         """Orphans end as zombies until the init process takes them: those are gone too."""
@@ -202,9 +203,10 @@ async def frontend_process(
     drain_seconds: float = 0.0,
     options: Sequence[str] = (),
     scripts: Sequence[Script] = (),
+    environment: Mapping[str, str] | None = None,
     **flags: Flag,
 ) -> AsyncIterator[FrontendProcess]:
-    """A serving frontend. `flags` are those of the simulator, `scripts` by rank."""
+    """A serving frontend. `flags` are those of the simulator, `scripts` by rank; `environment` is vllm-rs' own."""
     # A short path: unix sockets live in it.
     folder = Path(tempfile.mkdtemp(prefix="vllm-rs-"))
     if drain_seconds:
@@ -214,7 +216,7 @@ async def frontend_process(
     http, grpc, rendezvous = kept.numbers
     engine = FrontendProcess(
         *(model, folder, tuple(arguments(flags)), tuple(options), not unmanaged, cores),
-        *(http, grpc, rendezvous),
+        *(http, grpc, rendezvous, environment or {}),
     )
     try:
         for rank, what in enumerate(scripts):

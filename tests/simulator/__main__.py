@@ -11,19 +11,19 @@ import grpc
 from aiohttp import web
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from simulator import collective
+from simulator import collective, middleware
 from simulator.calls import Calls
 from simulator.collective import Collective
 from simulator.control import Control
 from simulator.core import Core
-from simulator.dynamo import Sidecar
+from simulator.dynamo import Offers, Sidecar
 from simulator.faults import Faults
 from simulator.health import Health
 from simulator.inference import Inference
 from simulator.model import Model
 from simulator.plugin import Plugin
-from simulator.python_frontend import PYTHON, PythonFrontend
-from simulator.settings import REJECTS_WHILE_PAUSED_SINCE, Settings, parse
+from simulator.python_frontend import PythonFrontend
+from simulator.settings import PYTHON, REJECTS_WHILE_PAUSED_SINCE, Settings, parse
 from simulator.speculation import Speculation, load_draft
 
 CLOSE_S = 1.0  # for answers that are already on their way
@@ -50,10 +50,11 @@ async def run(settings: Settings) -> None:
     calls = Calls(settings, core, plugin, ending)
     control = Control(calls, faults)
     python = settings.frontend == PYTHON
-    more = PythonFrontend(control).routes() if python else ()
+    more = PythonFrontend(control).routes() if settings.development else ()
+    guards = middleware.loaded(settings.middleware if python else ())
     async with (
         _background(core, plugin),
-        _http(settings.http, Inference(calls, faults, more).app()) as http,
+        _http(settings.http, Inference(calls, faults, more).app(guards)) as http,
         nullcontext(NOWHERE) if python else _grpc(settings, control) as grpc_address,
         _sidecar(settings, control) as sidecar,
     ):
@@ -99,7 +100,7 @@ async def _http(address: str, app: web.Application) -> AsyncIterator[str]:
 def _sidecar(settings: Settings, control: Control) -> AbstractAsyncContextManager[str]:
     if not settings.sidecar:
         return nullcontext("")
-    return _http(settings.sidecar, Sidecar(control).app())
+    return _http(settings.sidecar, Sidecar(control, Offers.of(settings)).app())
 
 
 @asynccontextmanager

@@ -9,15 +9,14 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol, Self
 
 import grpc
 from aiohttp import web
 from google.protobuf.message import Message
 
-from simulator.control import Control
 from simulator.refusals import Refusal
-from simulator.settings import RL_CALLS_SINCE
+from simulator.settings import RL_CALLS_SINCE, Settings
 from weightrollout.wire.vllm import control_pb2 as pb
 
 MODES: Final = {
@@ -62,10 +61,38 @@ class EngineFailed(Exception):
     """A call of vllm.Control did."""
 
 
+class Served(Protocol):
+    """vllm.Control, in this process or in another one."""
+
+    async def served(self, name: str, data: bytes) -> Message:
+        """Raises Refusal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """What the engine reports that it can do."""
+
+    rl: bool
+    sleep: bool
+    transfer: bool
+    draft: bool
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        return cls(
+            rl=settings.version >= RL_CALLS_SINCE,
+            sleep=settings.enable_sleep_mode,
+            transfer=bool(settings.backend),
+            draft=settings.has_draft,
+        )
+
+
 @dataclass
 class Sidecar:
-    control: Control
+    control: Served
+    offers: Offers
     registered: bool = True  # in Dynamo's routing
+    left: int = 0  # how often it went out of it
     _mutation: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def app(self) -> web.Application:
@@ -75,7 +102,7 @@ class Sidecar:
         return app
 
     async def tell(self, _: web.Request) -> web.Response:
-        return web.json_response({"registered": self.registered})
+        return web.json_response({"registered": self.registered, "left": self.left})
 
     async def answer(self, http: web.Request) -> web.Response:
         route = http.match_info["route"]
@@ -115,6 +142,7 @@ class Sidecar:
         _check(route, body)
         async with self._mutation:
             if route in LEAVING:
+                self.left += self.registered
                 self.registered = False
             said = await handler(body)
             if route in JOINING and not said.get("is_sleeping"):
@@ -123,9 +151,8 @@ class Sidecar:
 
     def _routes(self) -> dict[str, Handler]:
         """By what the engine reports."""
-        settings = self.control.calls.settings
         found: dict[str, Handler] = {}
-        if settings.version >= RL_CALLS_SINCE:
+        if self.offers.rl:
             found |= {
                 "control/pause_generation": self._pause,
                 "control/resume_generation": self._resume,
@@ -134,16 +161,16 @@ class Sidecar:
                 "control/get_weight_version": self._version,
                 "update/update_weight_version": self._label,
             }
-        if settings.enable_sleep_mode:
+        if self.offers.sleep:
             found |= {"control/sleep": self._sleep, "control/wake_up": self._wake_up}
-        if settings.backend:
+        if self.offers.transfer:
             found |= {
                 "update/init_weight_transfer_engine": self._init,
                 "update/start_weight_update": self._start,
                 "update/update_weights": self._update,
                 "update/finish_weight_update": self._finish,
             }
-            if settings.has_draft:
+            if self.offers.draft:
                 found["update/start_draft_weight_update"] = self._start_draft
         return found
 
@@ -163,7 +190,7 @@ class Sidecar:
 
     async def _resume(self, _: Body) -> Body:
         await self._call("ResumeGeneration", pb.ResumeGenerationRequest())
-        if not self.control.calls.settings.enable_sleep_mode:
+        if not self.offers.sleep:
             return {"status": "resumed"}
         asleep = (await self._is_sleeping({}))["is_sleeping"]
         return {"status": "resumed", **({"is_sleeping": True} if asleep else {})}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 from simulator import tokens
 from simulator.calls import Calls
@@ -44,8 +45,8 @@ class Inference:
     faults: Faults
     more: Sequence[web.RouteDef] = ()  # of the frontend
 
-    def app(self) -> web.Application:
-        app = web.Application()
+    def app(self, middlewares: Sequence[Middleware] = ()) -> web.Application:
+        app = web.Application(middlewares=middlewares)
         app.add_routes(
             [
                 web.get("/health", self.health),

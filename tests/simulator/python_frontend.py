@@ -1,4 +1,4 @@
-"""vLLM's Python frontend with its development mode: the RL routes as vLLM 0.32 has them (entrypoints/rl/online, serve/dev).
+"""The RL routes of vLLM's development mode, as the Python frontend of 0.32 has them (entrypoints/rl/online, serve/dev).
 
 It checks less than vllm.Control: neither what the engine was started with nor a blank label, and there is no mutex. What
 the core fails at is a 500 with its text. There is no gRPC, and no call that ends the engine.
@@ -19,7 +19,6 @@ from simulator.plugin import WorkerError
 from simulator.refusals import Refusal
 from weightrollout.wire.vllm import control_pb2 as pb
 
-PYTHON: Final = "python"
 MODES: Final = {
     "abort": pb.PAUSE_MODE_ABORT,
     "wait": pb.PAUSE_MODE_WAIT,

@@ -16,6 +16,10 @@ SHUTDOWN_SINCE: Final = (0, 32)
 REJECTS_WHILE_PAUSED_SINCE: Final = (0, 33)
 
 
+#: vLLM's frontends.
+RUST: Final = "rust"
+PYTHON: Final = "python"
+
 #: The method whose head lies in the target's checkpoint.
 MTP: Final = "mtp"
 
@@ -38,7 +42,9 @@ class Settings:
     ranks: int = 1
     backend: str = "weightrollout"  # "": engine started without --weight-transfer-config
     control_service: str = "vllm.Control"
-    frontend: str = "rust"  # or "python": its RL routes over HTTP, and no gRPC
+    frontend: str = "rust"  # or "python", which has no gRPC
+    development: bool = False  # RL routes over HTTP
+    middleware: tuple[str, ...] = ()  # of the Python frontend
     sidecar: str = ""  # HOST:PORT of Dynamo's in front of it; "" for none
     faults: Path | None = None
     unmanaged: bool = False  # Shutdown refused, as under `vllm serve`
@@ -88,7 +94,11 @@ def parse(argv: list[str]) -> Settings:
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--backend", default="weightrollout", help='"" for none')
     parser.add_argument("--control-service", default="vllm.Control")
-    parser.add_argument("--frontend", choices=("rust", "python"), default="rust")
+    parser.add_argument(
+        "--frontend",
+        choices=(RUST, PYTHON),
+        help="python: with its RL routes; without this flag as vLLM's environment says",
+    )
     parser.add_argument("--sidecar", default="", metavar="HOST:PORT", help="NVIDIA Dynamo's")
     parser.add_argument("--faults", type=Path, help="JSON list, see simulator.faults")
     parser.add_argument("--unmanaged", action="store_true", help="Shutdown is refused")
@@ -116,6 +126,7 @@ def _add_vllm_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--port")
     group.add_argument("--grpc-port")
     group.add_argument("--weight-transfer-config", type=json.loads, metavar="JSON")
+    group.add_argument("--middleware", action="append", default=[], metavar="PATH.OF.CLASS")
     for name, variable in (
         ("handover", files.HANDOVER_VARIABLE),
         ("staging", files.STAGING_VARIABLE),
@@ -130,6 +141,12 @@ def _take_vllm_flags(arguments: argparse.Namespace) -> None:
         vars(arguments).pop(each)
         for each in ("host", "port", "grpc_port", "weight_transfer_config")
     )
+    arguments.middleware = tuple(arguments.middleware)
+    arguments.development = arguments.frontend == PYTHON
+    if arguments.frontend is None:
+        python = os.environ.get("VLLM_USE_RUST_FRONTEND") == "0"
+        arguments.frontend = PYTHON if python else RUST
+        arguments.development = os.environ.get("VLLM_SERVER_DEV_MODE") == "1"
     if config is not None:
         arguments.backend = config["backend"]
     if port is not None:

@@ -3,9 +3,9 @@
 from typing import assert_never
 
 from weightrollout.agent import exposure_flags
-from weightrollout.agent.engine_flags import EngineProtocol
 from weightrollout.agent.exposure import Both, Door
 from weightrollout.agent.settings import Settings
+from weightrollout.api.protocol import EngineProtocol
 from weightrollout.engine.dynamo import Dynamo
 from weightrollout.engine.protocol import Driven
 from weightrollout.engine.rl_http import RlHttp
@@ -30,7 +30,10 @@ def door_of(settings: Settings) -> Door:
     access, pod = settings.engine, settings.pod
     if access.protocol is EngineProtocol.HTTP:
         return exposure_flags.http_door(pod, settings.engine_http, access)
-    control = exposure_flags.door(pod, settings.engine_grpc, settings.control_service, access)
+    control = Both(
+        exposure_flags.door(pod, settings.engine_grpc, settings.control_service, access),
+        exposure_flags.development_door(pod, settings.engine_http, access),
+    )
     if access.protocol is EngineProtocol.DYNAMO:
         return Both(control, exposure_flags.sidecar_door(pod, access.sidecar))
     return control

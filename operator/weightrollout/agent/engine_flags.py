@@ -2,19 +2,11 @@
 
 import argparse
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from weightrollout.api.protocol import EngineProtocol
 from weightrollout.engine.tls import TlsFiles
-
-
-class EngineProtocol(StrEnum):
-    """By which calls the engine is paused and given weights."""
-
-    GRPC = "grpc"  # vllm.Control
-    HTTP = "http"  # the RL routes of vLLM's Python frontend, at --engine-http
-    DYNAMO = "dynamo"  # Dynamo's sidecar at --engine-sidecar, which calls vllm.Control
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from weightrollout.agent.engine_flags import EngineAccess
 from weightrollout.agent.exposure import ControlPort
-from weightrollout.agent.exposure_http import SIDECAR, RlRoutes
+from weightrollout.agent.exposure_http import GUARDED, NOT_NEEDED, ON_LOOPBACK, SIDECAR, RlRoutes
 from weightrollout.engine.tls import TlsFiles
 
 
@@ -26,8 +26,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pod-ip",
         default="",
-        help="address of the pod, or several with commas: where the engine's control port answers on one, swaps"
-        " are refused (ControlPortExposed); without it nothing is asked",
+        help="address of the pod, or several with commas: where the engine's control port, or an RL route of its"
+        " HTTP port, answers on one, swaps are refused (ControlPortExposed); without it nothing is asked",
     )
     parser.add_argument(
         "--acknowledge-exposed-control-port",
@@ -58,13 +58,23 @@ def door(pod: PodAddress, engine_grpc: str, service: str, access: EngineAccess) 
 
 
 def http_door(pod: PodAddress, engine_http: str, access: EngineAccess) -> RlRoutes:
+    """Of an engine whose agent calls the RL routes itself."""
+    return _routes(pod, engine_http, access, GUARDED)
+
+
+def development_door(pod: PodAddress, engine_http: str, access: EngineAccess) -> RlRoutes:
+    """The same routes beside vllm.Control: development mode opens them in the Rust frontend, too."""
+    return _routes(pod, engine_http, access, NOT_NEEDED)
+
+
+def _routes(pod: PodAddress, engine_http: str, access: EngineAccess, ways_out: str) -> RlRoutes:
     url = urlsplit(engine_http)
     port = url.port or (443 if url.scheme == "https" else 80)
-    return RlRoutes(_tried(pod), port, _tls(access, url.hostname or ""))
+    return RlRoutes(_tried(pod), port, _tls(access, url.hostname or ""), ways_out)
 
 
 def sidecar_door(pod: PodAddress, sidecar: str) -> RlRoutes:
-    return RlRoutes(_tried(pod), urlsplit(sidecar).port or 80, None, SIDECAR)
+    return RlRoutes(_tried(pod), urlsplit(sidecar).port or 80, None, ON_LOOPBACK, SIDECAR)
 
 
 def _tried(pod: PodAddress) -> tuple[str, ...]:

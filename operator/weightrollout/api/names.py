@@ -58,6 +58,9 @@ VOLUME_NODE: Final = "weightrollout-node"
 #: Only where they are asked for: the trainers' token, and the agent's certificate.
 VOLUME_TRAINERS: Final = "weightrollout-trainers"
 VOLUME_TLS: Final = "weightrollout-tls"
+#: Only where they are needed: the token of the guard of the RL routes, and Sigstore's trusted root.
+VOLUME_GUARD: Final = "weightrollout-guard"
+VOLUME_SIGSTORE: Final = "weightrollout-sigstore"
 #: Where they are mounted, in the agent and in the engine.
 MOUNT_STAGING: Final = "/weightrollout/staging"
 MOUNT_HANDOVER: Final = "/weightrollout/handover"
@@ -67,8 +70,14 @@ MOUNT_CLUSTER: Final = "/weightrollout/cluster"
 MOUNT_NODE: Final = "/weightrollout/node"
 MOUNT_TRAINERS: Final = "/weightrollout/trainers"
 MOUNT_TLS: Final = "/weightrollout/tls"
+MOUNT_GUARD: Final = "/weightrollout/guard"
+MOUNT_SIGSTORE: Final = "/weightrollout/sigstore"
 CLUSTER_TOKEN: Final = "token"
 CLUSTER_CA: Final = "ca.crt"
+GUARD_TOKEN: Final = "token"
+
+#: By which vLLM's --middleware finds the guard in the engine plugin.
+GUARD_MIDDLEWARE: Final = "weightrollout.plugin.guard.Guard"
 
 #: Environment of the agent, by the downward API.
 ENV_POD_NAMESPACE: Final = "WEIGHTROLLOUT_POD_NAMESPACE"

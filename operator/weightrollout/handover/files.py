@@ -13,6 +13,8 @@ INDEX: Final = "index.json"
 #: In the engine's environment: where the two volumes are mounted.
 HANDOVER_VARIABLE: Final = "WEIGHTROLLOUT_HANDOVER"
 STAGING_VARIABLE: Final = "WEIGHTROLLOUT_STAGING"
+#: The same, where its frontend has the guard: the file with the token that it asks for.
+GUARD_TOKEN_VARIABLE: Final = "WEIGHTROLLOUT_GUARD_TOKEN_FILE"
 EXIT_REQUEST: Final = "exit-request.json"
 
 

@@ -16,9 +16,10 @@ from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from weightrollout import bearer
+from weightrollout.handover import files
 from weightrollout.plugin.attribution import NAMING, Attribution, Moment, shown
 
-TOKEN_FILE: Final = "WEIGHTROLLOUT_GUARD_TOKEN_FILE"
+TOKEN_FILE: Final = files.GUARD_TOKEN_VARIABLE
 HEADER: Final = b"x-weightrollout-version"
 
 #: What vLLM itself takes for its serving API: its --api-key guards what is below these.

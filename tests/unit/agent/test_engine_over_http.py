@@ -1,20 +1,22 @@
 """An agent beside an engine with vLLM's Python frontend: swaps, a trainer's calls, and who else gets to the routes."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
-from aiohttp import web
 
 from onepod import OnePod, Refusal, one_pod
+from statuses import http_port, saying
 from toytrainer import TOKEN, Trainer
 from weightrollout.agent.engine_flags import EngineAccess
 from weightrollout.agent.exposure_flags import PodAddress, http_door
 from weightrollout.agent.exposure_http import PROBES
 from weightrollout.agent.settings import BadFlag, check, parse
-from weightrollout.api.names import DEFAULT_TRAINER_PORT
+from weightrollout.api.names import DEFAULT_TRAINER_PORT, GUARD_MIDDLEWARE
+from weightrollout.handover.files import GUARD_TOKEN_VARIABLE
 
 HOST = "127.0.0.1"
 FLAGS = ("--engine-protocol=http",)
@@ -81,31 +83,28 @@ async def test_trainer_empties_the_prefix_cache_where_the_engine_can(tmp_path: P
         assert (await trainer.update("start_draft_weight_update")).status == 404
 
 
+async def test_guard_lets_the_agent_swap_and_a_neighbour_infer_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = tmp_path / "token"
+    token.write_text(f"{TOKEN}\n")
+    monkeypatch.setenv(GUARD_TOKEN_VARIABLE, str(token))
+    flags = (f"--engine-token-file={token}", f"--pod-ip={HOST}")
+    async with pod_over_http(tmp_path, *flags, middleware=GUARD_MIDDLEWARE) as pod:
+        await pod.hello()
+        assert (await pod.bring("b", "txn-1")).outcome == "Committed"
+        assert (await pod.state()).incompatible_reason == ""
+        assert await pod.answers_with("b")
+        async with aiohttp.ClientSession(pod.engine.http_url) as neighbour:
+            for method, path, _, _ in PROBES:
+                async with neighbour.request(method, path) as reply:
+                    assert reply.status == 401, path
+            body = {"prompt": "tell me", "max_tokens": 1}
+            async with neighbour.post("/v1/completions", json=body) as reply:
+                assert reply.headers["x-weightrollout-version"] == "v-b"
+
+
 # Who else gets to the routes.
-
-Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-
-@asynccontextmanager
-async def http_port(answer: Answer) -> AsyncIterator[int]:
-    app = web.Application()
-    app.router.add_route("*", "/{any:.*}", answer)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    site = web.TCPSite(runner, HOST, 0)
-    await site.start()
-    try:
-        yield runner.addresses[0][1]
-    finally:
-        await runner.cleanup()
-
-
-def saying(status: int, *, but: dict[str, int] | None = None) -> Answer:
-    async def answer(request: web.Request) -> web.Response:
-        assert "Authorization" not in request.headers, "it asks as a neighbour"
-        return web.Response(status=(but or {}).get(request.path, status))
-
-    return answer
 
 
 async def found(port: int) -> tuple[str | None, bool]:

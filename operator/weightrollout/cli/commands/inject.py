@@ -9,8 +9,9 @@ from typing import Annotated, Final, NoReturn
 import typer
 
 from weightrollout.api.guard import Guard
+from weightrollout.api.protocol import EngineProtocol
 from weightrollout.cli.exits import Exit
-from weightrollout.cli.inject import documents, sizes
+from weightrollout.cli.inject import documents, protocols, sidecar, signatures, sizes
 from weightrollout.cli.inject.pod import SUBDOMAIN
 from weightrollout.cli.inject.report import (
     Options,
@@ -25,10 +26,11 @@ from weightrollout.weights.errors import WeightsError
 from weightrollout.weights.sources import folder, never, opened
 
 STDIN: Final = "-"
-#: Of a Secret, and the one that is usual.
+#: Of a Secret or ConfigMap; and the one that is usual for a token.
 KEY: Final = re.compile(r"[-._a-zA-Z0-9]+")
 TOKEN: Final = "token"
 #: A name of Kubernetes.
+BASE_URL: Final = re.compile(r"http://[^/\s@?#]+:\d+/?")
 CLAIM: Final = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 
 
@@ -103,6 +105,27 @@ def inject(
             help="Swap although the engine's control port is open: something else keeps strangers away.",
         ),
     ] = False,
+    engine_protocol: Annotated[
+        EngineProtocol,
+        typer.Option(
+            help="grpc: vLLM's Rust frontend; http: its Python frontend behind a guard; dynamo: NVIDIA Dynamo's"
+            " sidecar in the pod."
+        ),
+    ] = EngineProtocol.GRPC,
+    engine_token_secret: Annotated[
+        str | None,
+        typer.Option(
+            help="http: Secret with the token that the guard asks the agent for (key: token).",
+            metavar="NAME[:KEY]",
+        ),
+    ] = None,
+    engine_sidecar: Annotated[
+        str,
+        typer.Option(
+            help="dynamo: base URL of the sidecar. Default: as its container says.",
+            metavar="http://HOST:PORT",
+        ),
+    ] = "",
     trainer_token_secret: Annotated[
         str | None,
         typer.Option(
@@ -128,6 +151,14 @@ def inject(
             metavar="NAME",
         ),
     ] = "",
+    sigstore_trusted_root: Annotated[
+        str | None,
+        typer.Option(
+            help="ConfigMap with Sigstore's trusted root, for weights signed without a key (key:"
+            " trusted_root.json).",
+            metavar="NAME[:KEY]",
+        ),
+    ] = None,
     uninject: Annotated[bool, typer.Option("--uninject", help="Take it back.")] = False,
 ) -> None:
     """Put the agent and the engine plugin into a workload, and print the result.
@@ -169,10 +200,14 @@ def inject(
                 agent_secrets=tuple(agent_secret or ()),
                 acknowledge_exposed=acknowledge,
                 node_volume=_node_volume(node_volume),
-                trainer_token=_token(trainer_token_secret),
+                trainer_token=_keyed("--trainer-token-secret", trainer_token_secret, TOKEN),
                 trainer_guard=trainer_guard,
                 trainer_drives=trainer_drives,
-                tls_secret=_secret("--agent-tls-secret", agent_tls_secret),
+                tls_secret=_named("--agent-tls-secret", agent_tls_secret),
+                protocol=engine_protocol,
+                engine_token=_keyed(protocols.TOKEN_OPTION, engine_token_secret, TOKEN),
+                sidecar=_base_url(engine_sidecar),
+                trusted_root=_keyed(signatures.OPTION, sigstore_trusted_root, signatures.FILE),
             )
             result = inject_all(objects, options)
     except Refused as refused:
@@ -251,21 +286,26 @@ def _node_volume(text: str | None) -> str:
     return text
 
 
-def _token(text: str | None) -> tuple[str, str] | None:
+def _keyed(option: str, text: str | None, usual: str) -> tuple[str, str] | None:
+    """NAME[:KEY] of a Secret or ConfigMap."""
     if text is None:
         return None
-    secret, _, key = text.partition(":")
-    if not secret or not KEY.fullmatch(key or TOKEN):
-        raise typer.BadParameter(
-            f"{text}: write NAME or NAME:KEY", param_hint="--trainer-token-secret"
-        )
-    return _secret("--trainer-token-secret", secret), key or TOKEN
+    name, _, key = text.partition(":")
+    if not name or not KEY.fullmatch(key or usual):
+        raise typer.BadParameter(f"{text}: write NAME or NAME:KEY", param_hint=option)
+    return _named(option, name), key or usual
 
 
-def _secret(option: str, name: str) -> str:
+def _named(option: str, name: str) -> str:
     if name and not SUBDOMAIN.fullmatch(name):
-        raise typer.BadParameter(f"{name}: no Secret can have that name", param_hint=option)
+        raise typer.BadParameter(f"{name}: no object can have that name", param_hint=option)
     return name
+
+
+def _base_url(text: str) -> str:
+    if text and not BASE_URL.fullmatch(text):
+        raise typer.BadParameter(f"{text}: write http://HOST:PORT", param_hint=sidecar.OPTION)
+    return text.rstrip("/")
 
 
 def _tell(reports: list[Report], *, comments: bool) -> None:

@@ -7,9 +7,15 @@ could not be known. Never reads a file, asks a cluster or changes what it was gi
     workloads   which kinds hold pods, and where
     pod         one pod template: all edits, in order
     engine      which container is the engine, and how vLLM is started in it
+    commands    words and flags of a container's command
+    frontends   which of vLLM's frontends the agent's protocol needs, and what contradicts it
+    protocols   what else a protocol asks of the pod: a token, Dynamo's sidecar
+    sidecar     Dynamo's sidecar among the containers
     doors       the engine's probes and preStop hook, where the agent answers them
     ours        our two containers and their volumes
     trainers    what the RL routes need, where they are asked for
+    signatures  whom to trust for weights that are signed without a key
+    twice       what an option says, no argument of the agent may say, too
     sizes       quantities, and how much staging takes
     edits       changes that can be taken back, from a record in the object itself
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,30 +9,17 @@ from enum import Enum, auto
 from typing import Final
 
 from weightrollout.api.addresses import is_loopback
-from weightrollout.cli.inject.report import Json, Reason, Refused
+from weightrollout.api.protocol import EngineProtocol
+from weightrollout.cli.inject import commands, frontends, sidecar
+from weightrollout.cli.inject.report import Json, Options, Reason, Refused
 from weightrollout.handover.records import BACKEND
 
-DEFAULT_PORT: Final = "8000"
-#: vLLM has no default; its documentation uses this one.
-DEFAULT_GRPC_PORT: Final = "50051"
 TRANSFER_CONFIG: Final = json.dumps({"backend": BACKEND})
-#: In the environment: only vLLM's Rust frontend serves vllm.Control.
-RUST_FRONTEND: Final = "VLLM_USE_RUST_FRONTEND"
 
 #: Of vLLM's --ssl-cert-reqs, as Python's ssl numbers it: no call without a client's certificate.
 CERTIFICATE_REQUIRED: Final = str(int(ssl.CERT_REQUIRED))
 
-SHELLS: Final = ("sh", "bash", "ash", "dash", "zsh")
 VARIABLE: Final = re.compile(r"\$\(([-._a-zA-Z][-._a-zA-Z0-9]*)\)")
-ANY_ADDRESS: Final = ("", "0.0.0.0", "::", "[::]")
-
-#: Flags with which vLLM does not serve vllm.Control beside HTTP, or not where an agent could ask it.
-IMPOSSIBLE: Final = {
-    "--headless": "an engine without a frontend",
-    "--grpc": "a gRPC server instead of HTTP, without weight control",
-    "--data-parallel-multi-port-external-lb": "vLLM serves no gRPC with it",
-    "--uds": "the agent reaches HTTP over TCP only",
-}
 #: Flags whose engines the agent's preflight refuses, by name.
 REFUSED_LATER: Final = ("--enable-eplb", "--kv-transfer-config")
 
@@ -49,6 +35,7 @@ class Form(Enum):
 class Start:
     form: Form
     flags: Mapping[str, str]  # "--name" with dashes -> value, "" without one
+    missing: tuple[str, ...]  # flags to add, one word each
     assumed: str = ""  # what was taken for granted about it
 
 
@@ -61,6 +48,8 @@ class Access:
     loopback: bool  # the engine itself listens on loopback only
     variables: tuple[str, ...]
     asks_who_calls: bool = False  # no connection without a client certificate
+    sidecar: str = ""  # base URL of Dynamo's, where the agent goes by it
+    sidecar_open: bool = False  # to neighbours
 
     @property
     def closed(self) -> bool:
@@ -72,7 +61,7 @@ def choose(containers: Sequence[Json], wanted: str | None) -> Json | None:
     """The engine among a pod's containers; None where there is none. Raises Refused for several."""
     if wanted is not None:
         return next((each for each in containers if each.get("name") == wanted), None)
-    found = [each for each in containers if _says_vllm(each)]
+    found = [each for each in containers if says_vllm(each)]
     if len(found) > 1:
         named = ", ".join(str(each.get("name")) for each in found)
         raise Refused(
@@ -83,56 +72,19 @@ def choose(containers: Sequence[Json], wanted: str | None) -> Json | None:
     return found[0] if found else None
 
 
-def _says_vllm(container: Json) -> bool:
-    image = re.sub(r"[:@].*$", "", str(container.get("image") or "").rpartition("/")[2])
-    return "vllm" in image.lower() or _runs_vllm(_words(container))
+def says_vllm(container: Json) -> bool:
+    if sidecar.is_sidecar(container):
+        return False  # Dynamo's has vLLM in its name, and is none
+    image = commands.image_name(container)
+    return "vllm" in image or commands.runs_vllm(commands.words(container))
 
 
-def _runs_vllm(words: Sequence[str]) -> bool:
-    return any(
-        word.rpartition("/")[2] in ("vllm", "vllm-rs") or word.startswith("vllm.entrypoints")
-        for word in words
-    )
-
-
-def _words(container: Json) -> list[str]:
-    """Command and args, a shell's script in its own words."""
-    words = [str(each) for each in _listed(container, "command") + _listed(container, "args")]
-    script = _script(words)
-    if script is None:
-        return words
-    try:
-        return shlex.split(script)
-    except ValueError:
-        return script.split()
-
-
-def _script(words: Sequence[str]) -> str | None:
-    """What a shell is told by -c; None where no shell is before vLLM itself."""
-    for index, word in enumerate(words):
-        if _runs_vllm([word]):
-            return None
-        if word.rpartition("/")[2] in SHELLS:
-            for flag, script in zip(words[index + 1 :], words[index + 2 :], strict=False):
-                if re.fullmatch(r"-[a-z]*c", flag):
-                    return script
-            return " ".join(words[index + 1 :])  # a shell that runs a file
-    return None
-
-
-def _listed(container: Json, key: str) -> list[object]:
-    found = container.get(key)
-    if found is None:
-        return []
-    if not isinstance(found, list):
-        raise Refused(Reason.MALFORMED, f"{key} of container {container.get('name')} is no list")
-    return found
-
-
-def start_of(container: Json, *, trained: bool = False) -> Start:
+def start_of(
+    container: Json, protocol: EngineProtocol = EngineProtocol.GRPC, *, trained: bool = False
+) -> Start:
     """Raises Refused for a start that cannot work with this release."""
     name = container.get("name")
-    command, args = _listed(container, "command"), _listed(container, "args")
+    command, args = commands.listed(container, "command"), commands.listed(container, "args")
     if not command and not args:
         raise Refused(
             Reason.NO_ARGUMENTS,
@@ -140,43 +92,25 @@ def start_of(container: Json, *, trained: bool = False) -> Start:
             " those of its image",
             "write the engine's arguments out, such as args: [--model=/models/chat]",
         )
-    words = _words(container)
-    if "vllm.entrypoints.openai.api_server" in words:
-        raise Refused(
-            Reason.FLAG_CONFLICT,
-            f"container {name} runs vllm.entrypoints.openai.api_server, which serves no gRPC",
-            "start it with: vllm serve",
-        )
-    flags = _flags(words)
-    for flag, why in IMPOSSIBLE.items():
-        if flag in flags:
-            raise Refused(Reason.FLAG_CONFLICT, f"container {name} has {flag}: {why}")
+    words = commands.words(container)
+    flags = commands.flags(words)
+    frontends.check(f"container {name}", words, flags, protocol)
     if flags.get("--nnodes", "1") != "1":
         raise Refused(
             Reason.MULTI_POD_ENGINE, f"container {name} is one of {flags['--nnodes']} nodes"
         )
-    if flags.get("--api-server-count", "1") != "1":
-        raise Refused(
-            Reason.FLAG_CONFLICT,
-            f"container {name} has --api-server-count {flags['--api-server-count']}: the frontend that"
-            " serves gRPC is one",
-            "take it out",
-        )
-    grpc_port = flags.get("--grpc-port", DEFAULT_GRPC_PORT)
-    if grpc_port in ("0", flags.get("--port", DEFAULT_PORT)):
-        raise Refused(
-            Reason.FLAG_CONFLICT,
-            f"the gRPC port of container {name} would be {grpc_port}: it must be a port of its own",
-            "--grpc-port=PORT, another one than --port",
-        )
     if not trained:
         _check_backend(name, flags)
-    script = _script([str(each) for each in command + args])
-    return Start(Form.ARGS if script is None else Form.SCRIPT, flags, _assumed(command, words))
+    script = commands.script([str(each) for each in command + args])
+    missing = frontends.missing(words, flags, protocol)
+    if _backend(flags) is None:
+        missing.append(f"--weight-transfer-config={TRANSFER_CONFIG}")
+    form = Form.ARGS if script is None else Form.SCRIPT
+    return Start(form, flags, tuple(missing), _assumed(command, words))
 
 
 def _assumed(command: Sequence[object], words: Sequence[str]) -> str:
-    if _runs_vllm(words):
+    if commands.runs_vllm(words):
         return ""
     if command:
         return f"that {command[0]} hands its arguments to vllm serve"
@@ -213,31 +147,9 @@ def _backend(flags: Mapping[str, str]) -> str | None:
     return str(config.get("backend", "nccl")) if isinstance(config, dict) else text
 
 
-def _flags(words: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for index, word in enumerate(words):
-        if not word.startswith("--"):
-            continue
-        name, equals, value = word.partition("=")
-        following = words[index + 1] if index + 1 < len(words) else "--"
-        if not equals and not following.startswith("--"):
-            value = following
-        found[name.replace("_", "-")] = value
-    return found
-
-
-def missing_flags(start: Start) -> list[str]:
-    """One word each, so that no value is taken for something else."""
-    missing = []
-    if "--grpc-port" not in start.flags:
-        missing.append(f"--grpc-port={DEFAULT_GRPC_PORT}")
-    if _backend(start.flags) is None:
-        missing.append(f"--weight-transfer-config={TRANSFER_CONFIG}")
-    return missing
-
-
-def access_of(start: Start, *, tls: bool) -> Access:
-    """`tls`: the agent was told how to check the engine's certificate."""
+def access_of(start: Start, spec: Json, options: Options) -> Access:
+    """`spec`: of the pod. Raises Refused."""
+    tls = any(each.startswith("--engine-ca") for each in options.agent_args)
     flags = start.flags
     serves_tls = any(flag.startswith("--ssl-") for flag in flags)
     if serves_tls and not tls:
@@ -247,13 +159,18 @@ def access_of(start: Start, *, tls: bool) -> Access:
             "--agent-arg=--engine-ca=FILE and --agent-mount VOLUME:FOLDER for a volume that holds it",
         )
     host = flags.get("--host", "")
-    reached = "127.0.0.1" if host in ANY_ADDRESS or host == "localhost" else host
+    reached = "127.0.0.1" if host in commands.ANY_ADDRESS or host == "localhost" else host
     if ":" in reached and not reached.startswith("["):
         reached = f"[{reached}]"
-    http = f"{'https' if serves_tls else 'http'}://{reached}:{flags.get('--port', DEFAULT_PORT)}"
-    grpc = f"{reached}:{flags.get('--grpc-port', DEFAULT_GRPC_PORT)}"
+    http = f"{'https' if serves_tls else 'http'}://{reached}:{flags.get('--port', frontends.DEFAULT_PORT)}"
+    grpc = f"{reached}:{flags.get('--grpc-port', frontends.DEFAULT_GRPC_PORT)}"
     asks = flags.get("--ssl-cert-reqs") == CERTIFICATE_REQUIRED
-    return Access(http, grpc, is_loopback(host), variables(http + grpc), asks)
+    if options.protocol is not EngineProtocol.DYNAMO:
+        return Access(http, grpc, is_loopback(host), variables(http + grpc), asks)
+    beside = sidecar.find(spec)
+    url = sidecar.url_of(beside, grpc, options)
+    wanted = variables(http + grpc + url)
+    return Access(http, grpc, is_loopback(host), wanted, asks, url, sidecar.is_open(beside))
 
 
 def variables(text: str) -> tuple[str, ...]:

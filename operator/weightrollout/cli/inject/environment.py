@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from weightrollout.api import names
+from weightrollout.api.protocol import EngineProtocol
+from weightrollout.cli.inject import frontends
 from weightrollout.cli.inject.edits import Edits, Key
-from weightrollout.cli.inject.engine import RUST_FRONTEND, variables
+from weightrollout.cli.inject.engine import variables
 from weightrollout.cli.inject.report import Json, Reason, Refused, Report
 from weightrollout.handover import files
 from weightrollout.handover.records import BACKEND
@@ -17,14 +19,15 @@ PLUGINS: Final = "VLLM_PLUGINS"
 WANTED: Final = {
     files.HANDOVER_VARIABLE: names.MOUNT_HANDOVER,
     files.STAGING_VARIABLE: names.MOUNT_STAGING,
-    RUST_FRONTEND: "1",
 }
 
 
-def edit(edits: Edits, engine: tuple[Key, ...], report: Report) -> None:
+def edit(edits: Edits, engine: tuple[Key, ...], protocol: EngineProtocol, report: Report) -> None:
     """Raises Refused where a variable is set to something else, or cannot be seen."""
     for name, value in WANTED.items():
         _set(edits, engine, name, value, report)
+    for name, value in frontends.environment(protocol).items():
+        _set(edits, engine, name, value, report, f" for --engine-protocol={protocol}")
     path = _entry(edits, engine, PYTHON_PATH)
     _append(edits, engine, PYTHON_PATH, names.MOUNT_PLUGIN, ":", report)
     if path is None:
@@ -37,7 +40,9 @@ def edit(edits: Edits, engine: tuple[Key, ...], report: Report) -> None:
         _append(edits, engine, PLUGINS, BACKEND, ",", report)
 
 
-def _set(edits: Edits, engine: tuple[Key, ...], name: str, value: str, report: Report) -> None:
+def _set(
+    edits: Edits, engine: tuple[Key, ...], name: str, value: str, report: Report, why: str = ""
+) -> None:
     entry = _entry(edits, engine, name)
     if entry is None:
         edits.add((*engine, "env"), "name", {"name": name, "value": value})
@@ -45,7 +50,7 @@ def _set(edits: Edits, engine: tuple[Key, ...], name: str, value: str, report: R
     elif entry.get("value") != value:
         raise Refused(
             Reason.ENVIRONMENT_CONFLICT,
-            f"env {name} is {entry.get('value', 'taken from elsewhere')!r}, and must be {value!r}",
+            f"env {name} is {entry.get('value', 'taken from elsewhere')!r}, and must be {value!r}{why}",
             "take it out, it is set by inject",
         )
 

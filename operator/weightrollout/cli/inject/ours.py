@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from weightrollout.api import callers, names
-from weightrollout.cli.inject import sizes, trainers
+from weightrollout.cli.inject import protocols, signatures, sizes, trainers
 from weightrollout.cli.inject.engine import Access
 from weightrollout.cli.inject.report import Json, Options, Staging
 
@@ -67,7 +67,9 @@ def volumes(rollout: str, options: Options) -> list[Json]:
         {"name": names.VOLUME_PLUGIN, "emptyDir": {}},
         {"name": names.VOLUME_CLUSTER, "projected": {"sources": cluster_credentials()}},
         *_node_volume(options),
+        *protocols.volumes(options),
         *trainers.volumes(options),
+        *signatures.volumes(options),
     ]
 
 
@@ -101,11 +103,12 @@ def holds(mount: str, folder: str) -> bool:
     return f"{folder.rstrip('/')}/".startswith(f"{mount.rstrip('/')}/")
 
 
-def engine_mounts() -> list[Json]:
+def engine_mounts(options: Options) -> list[Json]:
     return [
         {"name": names.VOLUME_STAGING, "mountPath": names.MOUNT_STAGING, "readOnly": True},
         {"name": names.VOLUME_HANDOVER, "mountPath": names.MOUNT_HANDOVER},
         {"name": names.VOLUME_PLUGIN, "mountPath": names.MOUNT_PLUGIN, "readOnly": True},
+        *protocols.mounts(options),
     ]
 
 
@@ -130,8 +133,7 @@ def agent_container(place: Place, rollout: str) -> Json:
         "restartPolicy": "Always",
         "command": [names.AGENT_PROGRAM],
         "args": [
-            f"--engine-grpc={place.access.grpc}",
-            f"--engine-http={place.access.http}",
+            *protocols.arguments(place.options, place.access),
             f"--grpc-bind=$({POD_IP}):{names.DEFAULT_GRPC_PORT}",
             f"--http-bind=$({POD_IP}):{names.DEFAULT_HTTP_PORT}",
             f"--pod-ip=$({POD_IPS})",
@@ -142,6 +144,7 @@ def agent_container(place: Place, rollout: str) -> Json:
             *([f"--node-volume={_node_folder(rollout)}"] if shared else []),
             *_callers(place.options),
             *trainers.arguments(place.options, POD_IP),
+            *signatures.arguments(place.options),
             *place.options.agent_args,
         ],
         **({"envFrom": _secrets(place.options)} if place.options.agent_secrets else {}),
@@ -159,7 +162,9 @@ def agent_container(place: Place, rollout: str) -> Json:
             {"name": names.VOLUME_STABLE, "mountPath": names.MOUNT_STABLE, "readOnly": True},
             {"name": names.VOLUME_CLUSTER, "mountPath": names.MOUNT_CLUSTER, "readOnly": True},
             *([{"name": names.VOLUME_NODE, "mountPath": names.MOUNT_NODE}] if shared else []),
+            *protocols.mounts(place.options),
             *trainers.mounts(place.options),
+            *signatures.mounts(place.options),
             *place.mounts,
         ],
     }

@@ -6,7 +6,18 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from weightrollout.api import names
-from weightrollout.cli.inject import doors, engine, environment, ours, remarks, sizes, trainers
+from weightrollout.cli.inject import (
+    doors,
+    engine,
+    environment,
+    ours,
+    protocols,
+    remarks,
+    signatures,
+    sizes,
+    trainers,
+    twice,
+)
 from weightrollout.cli.inject.edits import Edits, take_back
 from weightrollout.cli.inject.engine import Access, Form, Start
 from weightrollout.cli.inject.ours import Place
@@ -38,17 +49,19 @@ def inject(
         return None
     if not isinstance(found.get("name"), str):
         raise Refused(Reason.MALFORMED, "the container that looks like vLLM has no name")
-    start = engine.start_of(found, trained=options.trainer_token is not None)
-    trainers.refuse_twice(options)
+    twice.refuse(options)
+    protocols.check(options, spec)
+    start = engine.start_of(found, options.protocol, trained=options.trainer_token is not None)
     _refuse_clashes(spec, found, claims, options)
-    tls = any(each.startswith("--engine-ca") for each in options.agent_args)
-    access = engine.access_of(start, tls=tls)
+    access = engine.access_of(start, spec, options)
     place = _place(spec, found, access, options)
 
     report.changed.append(f"engine: container {found['name']}")
     rollout = _join(edits, options, labelled, default_name, report)
-    _edit_engine(edits, found, start, access, report)
+    _edit_engine(edits, found, start, place, report)
     _edit_pod(edits, rollout, place, report)
+    protocols.report(report, spec, start, access, options)
+    signatures.report(report, options)
     trainers.report(report, options, engine.foreign_backend(start))
     remarks.add(report, found, start, place)
     edits.seal()
@@ -79,9 +92,9 @@ def _join(
     return rollout
 
 
-def _edit_engine(edits: Edits, found: Json, start: Start, access: Access, report: Report) -> None:
+def _edit_engine(edits: Edits, found: Json, start: Start, place: Place, report: Report) -> None:
     here = ("spec", "containers", {"name": str(found["name"])})
-    missing = engine.missing_flags(start)
+    missing = list(start.missing)
     if missing and start.form is Form.SCRIPT:
         raise Refused(
             Reason.SHELL_COMMAND,
@@ -91,15 +104,15 @@ def _edit_engine(edits: Edits, found: Json, start: Start, access: Access, report
         )
     edits.extend((*here, "args"), missing)
     report.changed.extend(f"args {each}" for each in missing)
-    environment.edit(edits, here, report)
-    for mount in ours.engine_mounts():
+    environment.edit(edits, here, place.options.protocol, report)
+    for mount in ours.engine_mounts(place.options):
         edits.add((*here, "volumeMounts"), "mountPath", mount)
     report.changed.append("mounts for staging (read-only), handover, plugin (read-only)")
     before = found.get("readinessProbe")
     edits.put((*here, "readinessProbe"), copy.deepcopy(ours.READINESS))
     asked = f", in place of {doors.probe_text(before)}" if before else ""
     report.changed.append(f"readinessProbe: /readyz of the agent{asked}")
-    doors.edit(edits, here, found, access, report)
+    doors.edit(edits, here, found, place.access, report)
 
 
 def _quoted(flag: str) -> str:
@@ -201,7 +214,7 @@ def _refuse_clashes(spec: Json, found: Json, claims: tuple[str, ...], options: O
         *_taken(
             "container", _names(spec, "containers") | _names(spec, "initContainers"), CONTAINERS
         ),
-        *_taken("mount of the engine", _mounted(found), _our_mounts()),
+        *_taken("mount of the engine", _mounted(found), _our_mounts(options)),
         *_taken("port", set(_ports(spec)), _our_ports(options)),
     ]
     if taken:
@@ -216,8 +229,8 @@ def _taken(kind: str, there: set[Any], wanted: tuple[Any, ...]) -> list[str]:
     return [f"{kind} {each}" for each in wanted if each in there]
 
 
-def _our_mounts() -> tuple[str, ...]:
-    return tuple(str(each["mountPath"]) for each in ours.engine_mounts())
+def _our_mounts(options: Options) -> tuple[str, ...]:
+    return tuple(str(each["mountPath"]) for each in ours.engine_mounts(options))
 
 
 def _our_volumes(options: Options) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """What a person should know beside the changes: what could not be seen, and what this release does not do."""
 
 from weightrollout.api import names
-from weightrollout.cli.inject import doors, ours, sizes
+from weightrollout.api.protocol import EngineProtocol
+from weightrollout.cli.inject import doors, ours, sidecar, sizes
 from weightrollout.cli.inject.engine import REFUSED_LATER, Start
 from weightrollout.cli.inject.ours import Place
 from weightrollout.cli.inject.report import Json, Reason, Report, Staging
@@ -26,15 +27,16 @@ def add_lost(report: Report, lost: list[str]) -> None:
 
 
 def _about_this_release(report: Report, container: Json, place: Place) -> None:
-    if place.access.loopback:
+    if place.access.loopback and place.options.protocol is not EngineProtocol.DYNAMO:
         report.could_not_know(
             Reason.ENGINE_ON_LOOPBACK,
             "the engine listens on loopback only: its control port is closed, its clients are, too",
             "a proxy in the pod in front of its HTTP port (docs/examples/loopback-haproxy.yaml); inject"
             " brings none",
         )
-    elif not place.access.asks_who_calls:
-        _about_the_control_port(report, place)
+    ports = _open_ports(place)
+    if ports:
+        _about_the_control_port(report, place, ports)
     for name in doors.RELAYED:
         if doors.is_left(container, name, place.access):
             report.could_not_know(
@@ -52,9 +54,19 @@ def _about_the_host_path(report: Report, path: str) -> None:
     )
 
 
-def _about_the_control_port(report: Report, place: Place) -> None:
-    port = place.access.grpc.rpartition(":")[2]
-    open_to = f"whoever reaches port {port} of the pod owns the engine"
+def _open_ports(place: Place) -> list[str]:
+    """By which a neighbour controls the engine. Over HTTP there is the guard, which the agent tries."""
+    access, protocol = place.access, place.options.protocol
+    ports = []
+    if not access.closed and protocol is not EngineProtocol.HTTP:
+        ports.append(access.grpc.rpartition(":")[2])
+    if access.sidecar_open:
+        ports.append(str(sidecar.port_of(access.sidecar)))
+    return ports
+
+
+def _about_the_control_port(report: Report, place: Place, ports: list[str]) -> None:
+    open_to = f"whoever reaches port {' or '.join(ports)} of the pod owns the engine"
     if place.options.acknowledge_exposed:
         report.could_not_know(
             Reason.CONTROL_PORT_EXPOSED,
@@ -65,9 +77,16 @@ def _about_the_control_port(report: Report, place: Place) -> None:
     report.could_not_know(
         Reason.CONTROL_PORT_EXPOSED,
         f"{open_to}: its agent will see that and refuse every swap",
-        "--host=127.0.0.1 and a proxy in the pod, or --ssl-* with --ssl-cert-reqs=2, or a NetworkPolicy"
-        f" and {ours.ACKNOWLEDGE} (docs/security.md)",
+        f"{_ways_to_close(place)}, or a NetworkPolicy and {ours.ACKNOWLEDGE} (docs/security.md)",
     )
+
+
+def _ways_to_close(place: Place) -> str:
+    ways = "--host=127.0.0.1 and a proxy in the pod, or --ssl-* with --ssl-cert-reqs=2"
+    if not place.access.sidecar_open:
+        return ways
+    alone = f"env {sidecar.HOST}=127.0.0.1 for Dynamo's sidecar"
+    return alone if place.access.closed else f"{ways}; and {alone}"
 
 
 def _about_the_engine(

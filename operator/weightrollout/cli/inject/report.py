@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from weightrollout.api.guard import Guard
+from weightrollout.api.protocol import EngineProtocol
 
 Json = dict[str, Any]
 
@@ -40,6 +41,10 @@ class Options:
     trainer_guard: Guard = Guard.STRICT
     trainer_drives: bool = False  # base weights wait for a trainer, or for an operator's word
     tls_secret: str = ""  # that the agent shows; "": one of its own making
+    protocol: EngineProtocol = EngineProtocol.GRPC
+    engine_token: tuple[str, str] | None = None  # Secret and key; of the guard, over HTTP alone
+    sidecar: str = ""  # base URL of Dynamo's; "": as its container says
+    trusted_root: tuple[str, str] | None = None  # ConfigMap and key; Sigstore's
 
 
 class Reason(StrEnum):
@@ -58,6 +63,8 @@ class Reason(StrEnum):
     FLAG_CONFLICT = "FlagConflict"
     ENVIRONMENT_CONFLICT = "EnvironmentConflict"
     ENGINE_OVER_TLS = "EngineOverTls"
+    NO_SIDECAR = "NoSidecar"
+    TOKEN_MISSING = "TokenMissing"
     SIZE_MISSING = "SizeMissing"
     VOLUME_MISSING = "VolumeMissing"
     INJECTED_BY_NEWER = "InjectedByNewer"
@@ -77,6 +84,10 @@ class Reason(StrEnum):
     SIZE_UNKNOWN = "SizeUnknown"
     SIZE_ESTIMATED = "SizeEstimated"
     API_KEY = "ApiKey"
+    TOKEN_UNSEEN = "TokenUnseen"
+    ANSWERS_UNNAMED = "AnswersUnnamed"
+    SIDECAR_UNSEEN = "SidecarUnseen"
+    SIDECAR_BYPASSED = "SidecarBypassed"
     TRAINER_PORT_OPEN = "TrainerPortOpen"
     CERTIFICATE_OF_ITS_OWN = "CertificateOfItsOwn"
     CERTIFICATE_UNSEEN = "CertificateUnseen"

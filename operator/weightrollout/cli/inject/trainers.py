@@ -4,30 +4,13 @@ from typing import Final
 
 from weightrollout.api import names
 from weightrollout.api.callers import AGENT_TLS_NAME
-from weightrollout.cli.inject.report import Json, Options, Reason, Refused, Report
+from weightrollout.cli.inject.report import Json, Options, Reason, Report
 
 #: Flags of the agent that these options give it.
 TRAINERS: Final = ("--trainer-token-file", "--trainer-bind", "--trainer-guard")
 DRIVES: Final = "--trainer-drives"
 CERTIFICATE: Final = ("--tls-certificate", "--tls-key")
 TOKEN_FILE: Final = "token"
-
-
-def refuse_twice(options: Options) -> None:
-    """Raises Refused where --agent-arg says what an option says, too."""
-    ours: dict[str, tuple[str, ...]] = {
-        DRIVES: (DRIVES,) if options.trainer_drives else (),
-        "--trainer-token-secret": TRAINERS if options.trainer_token is not None else (),
-        "--agent-tls-secret": CERTIFICATE if options.tls_secret else (),
-    }
-    for option, flags in ours.items():
-        for given in options.agent_args:
-            if given.partition("=")[0] in flags:
-                raise Refused(
-                    Reason.FLAG_CONFLICT,
-                    f"--agent-arg={given} beside {option}: both say it",
-                    "leave one of them out",
-                )
 
 
 def volumes(options: Options) -> list[Json]:

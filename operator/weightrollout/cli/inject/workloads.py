@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from weightrollout.cli.inject import pod, remarks
+from weightrollout.cli.inject import engine, pod, remarks
 from weightrollout.cli.inject.edits import is_injected, take_back
 from weightrollout.cli.inject.report import Json, Options, Reason, Refused, Report
 
@@ -101,7 +101,7 @@ def _inject(found: Json, options: Options, report: Report) -> Json:
     name = str(metadata.get("name") or metadata.get("generateName") or "").rstrip("-")
     after = pod.inject(template, name, options, report, _claims(found))
     if after is None:
-        report.left = f"no container looks like vLLM ({', '.join(_containers(template)) or 'none'})"
+        report.left = _without_engine(template)
         if options.container:
             report.left = f"has no container {options.container}"
         return copy.deepcopy(found)
@@ -142,9 +142,15 @@ def _claims(found: Json) -> tuple[str, ...]:
     return tuple(str((each.get("metadata") or {}).get("name")) for each in claims)
 
 
-def _containers(template: Json) -> list[str]:
-    found = (template.get("spec") or {}).get("containers") or []
-    return [str(each.get("name")) for each in found]
+def _without_engine(template: Json) -> str:
+    """An engine that is a native sidecar, as in Dynamo's examples, would start before what we bring."""
+    spec = template.get("spec") or {}
+    there = ", ".join(str(each.get("name")) for each in spec.get("containers") or [])
+    said = f"no container looks like vLLM ({there or 'none'})"
+    for each in spec.get("initContainers") or []:
+        if each.get("restartPolicy") == "Always" and engine.says_vllm(each):
+            return f"{said}; native sidecar {each.get('name')} does: write it among the containers"
+    return said
 
 
 def _down(found: Any, at: tuple[str, ...]) -> Any:

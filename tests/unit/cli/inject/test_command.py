@@ -54,9 +54,16 @@ def test_an_image_must_be_named_because_none_is_published() -> None:
         (["--staging", "tape"], PLAIN, "--staging"),
         (["--trainer-token-secret", ":key"], PLAIN, "NAME:KEY"),
         (["--trainer-token-secret", "t:../key"], PLAIN, "NAME:KEY"),
-        (["--trainer-token-secret", "A B"], PLAIN, "no Secret"),
+        (["--trainer-token-secret", "A B"], PLAIN, "no object"),
         (["--trainer-guard", "none"], PLAIN, "--trainer-guard"),
-        (["--agent-tls-secret", "A B"], PLAIN, "no Secret"),
+        (["--agent-tls-secret", "A B"], PLAIN, "no object"),
+        (["--engine-protocol", "ipc"], PLAIN, "--engine-protocol"),
+        (["--engine-protocol", "http"], PLAIN, "TokenMissing"),
+        (["--engine-protocol", "dynamo"], PLAIN, "NoSidecar"),
+        (["--engine-token-secret", ":key"], PLAIN, "NAME:KEY"),
+        (["--engine-sidecar", "https://127.0.0.1:9090"], PLAIN, "http://HOST:PORT"),
+        (["--engine-sidecar", "127.0.0.1:9090"], PLAIN, "http://HOST:PORT"),
+        (["--sigstore-trusted-root", "root:a/b"], PLAIN, "NAME:KEY"),
     ],
 )
 def test_a_refusal_prints_nothing_on_stdout_and_says_what_to_do(

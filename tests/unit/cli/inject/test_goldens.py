@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 
 from injecting import IMAGE
+from weightrollout.api.protocol import EngineProtocol
 from weightrollout.cli.inject import documents
 from weightrollout.cli.inject.report import Options, Staging
 from weightrollout.cli.inject.workloads import inject_all, take_back_all
@@ -24,6 +25,20 @@ CASES: Final = {
         IMAGE,
         agent_args=("--engine-api-key-file=/keys/engine",),
         agent_mounts=(("keys", "/keys"),),
+    ),
+    "behind-the-guard": Options(
+        IMAGE,
+        checkpoint_bytes=16 << 30,
+        folder="/models/chat/step-1200",
+        protocol=EngineProtocol.HTTP,
+        engine_token=("engines", "token"),
+        trusted_root=("sigstore", "trusted_root.json"),
+    ),
+    "behind-dynamos-sidecar": Options(
+        IMAGE,
+        checkpoint_bytes=16 << 30,
+        folder="/models/chat/step-1200",
+        protocol=EngineProtocol.DYNAMO,
     ),
 }
 
