@@ -132,3 +132,18 @@ def test_history_keeps_what_a_silent_pod_served_whatever_its_late_label_says() -
         story.for_seconds(5)
     assert prover.version_label != "b"
     assert served in {each.ref.revision for each in world.revisions}
+
+
+def test_label_that_follows_hides_no_hold() -> None:
+    world = training()
+    world.pods[0].fault = AgentFault.UNREACHABLE
+    story, watcher, labels = Story(world), Watcher(world), 0
+    story.until(lambda seen: seen.status.pods.updated == PODS - 1)
+    world.later(2 * AGAIN_S + PODS / PER_S, "the end", lambda: None)
+    while labels < PODS - 1:
+        found = watcher.one_pass()
+        now = sum(isinstance(each, LabelPod) for each in found.actions)
+        labels += now
+        hold = found.status.hold
+        assert not now or (hold is not None and hold.reason == AgentFault.UNREACHABLE)
+        assert world.advance(), "it stands still"
