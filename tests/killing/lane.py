@@ -11,11 +11,13 @@ import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import aiohttp
 
+from fleet.agents import one_is_paced
 from fleet.engine import set_faults, state_of
 from fleet.manifests import ENGINE_HTTP, MEASURED, FleetSpec, weight_rollout
 from fleet.operator_process import OperatorProcess, OperatorRun
@@ -68,7 +70,7 @@ POLICIES: Final[dict[Occasion, Json]] = {
     },
 }
 ONE_FIRST: Final[Json] = {"steps": [{"updated": 1}, {"pause": {}}]}
-#: For the first of two weights' files; the second one waits for it for as long as that takes.
+#: For all files it would take minutes.
 SLOWLY: Final[Json] = {"maxBytesPerSecond": 256}
 DISRUPTIONS: Final[Json] = {
     "apiVersion": "policy/v1",
@@ -251,7 +253,8 @@ class Lane:
                 await eventually(self._one_is_out, STRUCK_S, "a pod is reserved")
             case Occasion.PACED:
                 await self._publish(occasion, staging=SLOWLY)
-                await eventually(self._one_reads, STRUCK_S, "a pod reads")
+                paced = partial(one_is_paced, self._world, FLEET)
+                await eventually(paced, STRUCK_S, "a pod reads slowly")
             case Occasion.EVICTED:
                 await self._world.apply(DISRUPTIONS)
                 strategy = {**POLICIES[occasion]["strategy"], **ONE_FIRST}
@@ -296,10 +299,6 @@ class Lane:
             for pod in await self._world.pods(FLEET)
             for condition in pod["status"]["conditions"]
         )
-
-    async def _one_reads(self) -> bool:
-        """And its agent has said so."""
-        return bool((await self._world.status(FLEET)).get("staging", {}).get("total"))
 
     async def _keep(self, operator: OperatorProcess) -> None:
         """As a Deployment does: one that was killed is started again. None may end in another way."""

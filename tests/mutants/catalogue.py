@@ -734,6 +734,15 @@ MUTANTS: Final = (
         (f"{_LATE}test_label_that_follows_hides_no_hold",),
     ),
     Mutant(
+        "a label under way is work",
+        0,
+        "a label that is being written hides nothing that holds the rollout",
+        "rollout/decide.py",
+        "pod.work.keys() - {Doing.STAGE, Doing.PACE, Doing.LABEL}",
+        "pod.work.keys() - {Doing.STAGE, Doing.PACE}",
+        (f"{_LATE}test_label_that_follows_hides_no_hold",),
+    ),
+    Mutant(
         "a trainer writes unpaused",
         2,
         "where a trainer drives weights change in a confirmed pause alone, unless the guard says otherwise",

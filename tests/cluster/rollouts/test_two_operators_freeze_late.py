@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 
+from fleet.agents import one_is_paced
 from fleet.engine import set_faults, state_of
 from fleet.replica import Replica, only_leader
 from fleet.scene import DONE_S, Checkpoint, Scene, deploy_to, two_replicas
@@ -21,7 +22,7 @@ from weightrollout.rollout.fleet import Doing
 pytestmark = pytest.mark.faults
 
 Json = dict[str, Any]
-#: Bytes per second: the second file waits for longer than the test may last.
+#: Bytes per second: all files would take longer than the test may last.
 SLOWLY: Final = 256
 
 
@@ -86,9 +87,7 @@ async def test_pace_that_a_frozen_leader_was_changing_is_changed_by_the_next(sce
     before, weights = await scene.updates(), scene.next_weights()
     async with scene.traffic() as traffic:
         await scene.apply(weights, staging={"maxBytesPerSecond": SLOWLY})
-        await scene.world.until(
-            "chat", lambda seen: seen.get("staging", {}).get("total"), 30, "a pod reads, slowly"
-        )
+        await eventually(lambda: one_is_paced(scene.world, "chat"), 30, "a pod reads slowly")
         leader.freeze_in(Doing.PACE)
         await scene.apply(weights)
         await leader.frozen()
