@@ -20,7 +20,7 @@ from weightrollout.swap.run import SwapRun
 def patch(armed: Armed) -> None:
     _steps(armed)
     _journal(armed)
-    _staging(armed)
+    patch_staging(armed)
     for name in AGENT_CALLS:
         serve = getattr(AgentService, name)
         wrap = _stream if inspect.isasyncgenfunction(serve) else _unary
@@ -58,7 +58,7 @@ def _journal(armed: Armed) -> None:
     setattr(Journal, "put", patched)
 
 
-def _staging(armed: Armed) -> None:
+def patch_staging(armed: Armed) -> None:
     for place, (owner, name) in STAGING.items():
         setattr(owner, name, _plain(armed, f"agent/staging/{place}", getattr(owner, name)))
 
