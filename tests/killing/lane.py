@@ -202,6 +202,8 @@ class Lane:
         assert (tally.failed, tally.unexplained) == (0, 0), tally.complaints
         assert not budget.breaches, budget.breaches
         await self._explain_restarts(before, points[:struck], occasion)
+        if occasion is Occasion.EVICTED:
+            await world.api.delete(f"{self._budgets}/{FLEET}")
         return Outcome(points, struck, seconds, tally.nowhere)
 
     def story(self) -> str:
@@ -292,6 +294,10 @@ class Lane:
     @property
     def _name(self) -> str:
         return f"v{self._version}"
+
+    @property
+    def _budgets(self) -> str:
+        return f"/apis/policy/v1/namespaces/{self._namespace}/poddisruptionbudgets"
 
     async def _one_is_out(self) -> bool:
         return any(
