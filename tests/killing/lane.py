@@ -19,13 +19,23 @@ import aiohttp
 
 from fleet.agents import one_is_paced
 from fleet.engine import set_faults, state_of
-from fleet.manifests import ENGINE_HTTP, MEASURED, FleetSpec, weight_rollout
+from fleet.manifests import ENGINE_HTTP, FleetSpec, weight_rollout
 from fleet.operator_process import OperatorProcess, OperatorRun
 from fleet.traffic import Traffic
 from fleet.world import World
 from killing.armed import VARIABLE, Armed
 from killing.boundaries import Occasion, occasion_of, passed_at
 from killing.budget import BudgetWatch
+from killing.occasions import (
+    DISRUPTIONS,
+    FAULTS,
+    FLEET,
+    LOADS_NOTHING,
+    ONE_FIRST,
+    POLICIES,
+    PROMPTS,
+    SLOWLY,
+)
 from localcluster.access import Cluster, make_namespace, remove_namespace
 from localcluster.api import Api
 from localcluster.guard import marked
@@ -39,7 +49,6 @@ from weightrollout.swap.journal import Journal
 Json = dict[str, Any]
 
 TESTS: Final = Path(__file__).resolve().parents[1]
-FLEET: Final = "chat"
 READY_S: Final = 120.0
 #: Far longer than anything takes on a machine that is busy with other tests.
 STRUCK_S: Final = 120.0
@@ -51,33 +60,6 @@ LATE_CLIENTS_S: Final = 2
 RESERVED_S: Final = 8
 #: The next leader should not be waited for longer than the rest of a run takes.
 LEASE: Final = ("--lease-seconds=3", "--renew-seconds=2.2", "--retry-seconds=0.4")
-PROMPTS: Final = [{"prompt": "2+2=", "maxTokens": 4, "expect": {"contains": "4"}}]
-#: Until the engine ends: neither the new weights nor others.
-LOADS_NOTHING: Final = {"call": "UpdateWeights", "do": "error"}
-FAULTS: Final[dict[Occasion, Json]] = {
-    Occasion.UPDATE_FAILS: {"call": "UpdateWeights", "do": "error", "at": 1},
-    Occasion.LABEL_FAILS: {"call": "FinishWeightUpdate", "do": "label_fails", "at": 1},
-    Occasion.DRAFT_FAILS: {"call": "UpdateWeights/draft", "do": "error", "at": 1},
-    Occasion.POISONED: LOADS_NOTHING,
-}
-#: What a spec has beside the weights and the prompts, whatever the occasion.
-POLICIES: Final[dict[Occasion, Json]] = {
-    Occasion.MEASURED: {"strategy": MEASURED},
-    Occasion.LATE_LABELS: {"swap": {"takeOut": "None"}},
-    Occasion.EVICTED: {
-        "repair": {"retries": 0, "allowDelete": True},
-        "strategy": {"maxFailed": "100%"},
-    },
-}
-ONE_FIRST: Final[Json] = {"steps": [{"updated": 1}, {"pause": {}}]}
-#: For all files it would take minutes.
-SLOWLY: Final[Json] = {"maxBytesPerSecond": 256}
-DISRUPTIONS: Final[Json] = {
-    "apiVersion": "policy/v1",
-    "kind": "PodDisruptionBudget",
-    "metadata": {"name": FLEET},
-    "spec": {"minAvailable": 1, "selector": {}},
-}
 
 
 @dataclass(frozen=True)
