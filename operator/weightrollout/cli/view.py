@@ -304,7 +304,7 @@ def _groups(status: Json, pods: list[Pod]) -> tuple[VersionGroup, ...]:
 def _serving(status: Json, pods: list[Pod]) -> dict[str, str]:
     """Pod -> version. Labels say which pod serves what, and may be late with takeOut None; where the agents of
     all pods report one version, it is that one."""
-    loaded = status.get("versions") or ()
+    loaded: list[Json] = status.get("versions") or []
     there = [pod for pod in pods if not pod.terminating]
     found = {pod.name: pod.version_label for pod in pods}
     if len(loaded) == 1 and loaded[0].get("pods") == len(there):
