@@ -15,6 +15,9 @@ from localcluster.access import Cluster
 from localcluster.api import Api
 from localcluster.node_settings import NodeSettings, python_environment
 from localcluster.virtual_node import VirtualNode
+from objectstore.files import any_of, google, google_environment
+from objectstore.front import front
+from signers import Signer
 
 TESTS = Path(__file__).resolve().parents[1]
 PAIRS: Final = int(os.environ.get("WEIGHTROLLOUT_CHAOS_PAIRS", "10"))
@@ -42,14 +45,27 @@ async def ground(
         checkpoints.write_checkpoint(folder / name, seed=ord(name), tensors=shapes)
         for name in "abcd"
     ]
-    weights = [Weights(model.as_uri() + "/", checkpoints.fingerprint(model)) for model in models]
+    signer = Signer.made(folder / "signer")
+    for model in models:
+        signer.sign(model)
+    weights = [
+        Weights(
+            model.as_uri() + "/",
+            checkpoints.fingerprint(model),
+            {"uri": f"gs://{model.name}-weights/model/", "signature": {"key": signer.public}},
+        )
+        for model in models
+    ]
     # Here processes die all the time, and none of it says that they cannot run.
     settings = NodeSettings(backoff_base_s=0.1, backoff_cap_s=0.5, backoff_reset_s=2.0)
     environment = python_environment(TESTS, TESTS.parent / "operator")
-    async with VirtualNode(
-        cluster, environment=environment, folder=folder, settings=settings
-    ) as node:
-        yield Ground(cluster, api, node, weights, models[0], folder)
+    buckets = any_of(*(google(model, f"{model.name}-weights", "model/") for model in models))
+    with front(buckets) as served:
+        found_there = google_environment(served.url, folder / "account.json")
+        async with VirtualNode(
+            cluster, environment=environment, folder=folder, settings=settings
+        ) as node:
+            yield Ground(cluster, api, node, weights, models[0], folder, found_there)
 
 
 @pytest.fixture(scope="session")

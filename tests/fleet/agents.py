@@ -21,3 +21,9 @@ async def agent_states(world: World, app: str) -> list[agent_pb2.AgentState]:
             found.append(await stream.read())
             stream.cancel()
     return found
+
+
+async def one_is_paced(world: World, app: str) -> bool:
+    """An agent of them reads weights, held to so many bytes per second."""
+    states = await agent_states(world, app)
+    return any(each.staging.max_bytes_per_second > 0 for each in states)

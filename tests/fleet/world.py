@@ -61,6 +61,17 @@ class World:
             self.namespace, names.OPERATOR_ACCOUNT, self.folder, *rbac.OF_ONE_NAMESPACE
         )
 
+    async def let_evict(self) -> None:
+        """From now on the operator may: what the chart gives it with rbac.evictPods."""
+        namespaced, everywhere = rbac.OF_ONE_NAMESPACE
+        await self.cluster.kubeconfig_for_serviceaccount(
+            self.namespace,
+            names.OPERATOR_ACCOUNT,
+            self.folder,
+            (*namespaced, *rbac.EVICTING),
+            everywhere,
+        )
+
     async def deploy(self, fleet: FleetSpec) -> None:
         await self.api.apply(self._here(stateful_set(fleet)))
 

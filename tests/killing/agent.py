@@ -1,4 +1,4 @@
-"""python -m killing.agent: the agent, which dies at a step, a journal entry, or a call that it serves."""
+"""python -m killing.agent: the agent, which dies at a step, a journal entry, a call that it serves, or while it stages."""
 
 # ruff: noqa: B010 - the type checker refuses a plain assignment to a method
 
@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from killing.armed import Armed
-from killing.boundaries import AFTER, AGENT_CALLS, BEFORE, entry_of
+from killing.boundaries import AFTER, AGENT_CALLS, BEFORE, STAGING, entry_of
 from weightrollout.agent.main import main
 from weightrollout.agent.service import AgentService
 from weightrollout.swap.book import Book
@@ -20,6 +20,7 @@ from weightrollout.swap.run import SwapRun
 def patch(armed: Armed) -> None:
     _steps(armed)
     _journal(armed)
+    patch_staging(armed)
     for name in AGENT_CALLS:
         serve = getattr(AgentService, name)
         wrap = _stream if inspect.isasyncgenfunction(serve) else _unary
@@ -55,6 +56,21 @@ def _journal(armed: Armed) -> None:
         armed.strike(f"agent/journal/{entry}/{AFTER}")
 
     setattr(Journal, "put", patched)
+
+
+def patch_staging(armed: Armed) -> None:
+    for place, (owner, name) in STAGING.items():
+        setattr(owner, name, _plain(armed, f"agent/staging/{place}", getattr(owner, name)))
+
+
+def _plain(armed: Armed, boundary: str, called: Callable[..., Any]) -> Callable[..., Any]:
+    def patched(*given: Any, **named: Any) -> Any:
+        armed.strike(f"{boundary}/{BEFORE}")
+        result = called(*given, **named)
+        armed.strike(f"{boundary}/{AFTER}")
+        return result
+
+    return patched
 
 
 def _unary(

@@ -2,7 +2,7 @@
 
 A step of the swap, a call of a proto, an action of the planner or a kind of object that is written
 cannot be added without being killed at. What no run of a sound fleet comes by is in `OUT_OF_REACH`
-with its reason.
+with its reason. A boundary that is passed in several ways is killed at in each of them: `ALSO`.
 """
 
 import inspect
@@ -17,6 +17,10 @@ from weightrollout.rollout.fleet import Doing
 from weightrollout.swap.book import Book
 from weightrollout.swap.records import Step
 from weightrollout.swap.table import CONFIRMED
+from weightrollout.weights import filling, signatures
+from weightrollout.weights.node_volume import NodeVolume
+from weightrollout.weights.signatures import Signed
+from weightrollout.weights.staging import Store
 from weightrollout.wire.agent import agent_pb2
 from weightrollout.wire.vllm import control_pb2
 
@@ -39,18 +43,26 @@ MUTATING: Final = frozenset({"create", "patch", "update", "delete"})
 WRITTEN: Final = tuple(
     dict.fromkeys(
         resource
-        for rule in rbac.OF_ONE_NAMESPACE[0]
+        for rule in (*rbac.OF_ONE_NAMESPACE[0], *rbac.EVICTING)
         if MUTATING & set(rule["verbs"])
         for resource in rule["resources"]
     )
 )
 
+#: What an agent does with weights that are signed and come through its node's volume -> what is called there first.
+STAGING: Final[dict[str, tuple[object, str]]] = {
+    "ReadSignature": (signatures, "read"),
+    "CheckSignature": (Signed, "check"),
+    "KeepSignature": (Store, "_keep_signature"),
+    "LockVolume": (NodeVolume, "reader"),
+    "FillVolume": (filling, "_write"),
+    "PublishInVolume": (NodeVolume, "publish"),
+    "TakeFromVolume": (NodeVolume, "take"),
+}
+
 OUT_OF_REACH: Final = {
     "engine/GetModelInfo": "asked only where trainers are let in",
     "engine/Shutdown": "asked only of an engine whose plugin does not obey an exit request",
-    "operator/action/Evict": "asked for a pod beyond repair alone, where repair.allowDelete is true",
-    "operator/action/Label": "labels follow their pods with takeOut None alone",
-    "operator/action/Pace": "asked where spec.staging.maxBytesPerSecond changes while weights are read",
     "operator/action/AdoptRevision": "no rollout of a fleet that stays has a history without an owner",
     "operator/write/serviceaccounts/token": "agents on loopback addresses are shown no token",
 }
@@ -79,6 +91,10 @@ class Occasion(StrEnum):
     DRAFT_FAILS = "DraftFails"  # and every engine fails the first Update of its draft
     MEASURED = "Measured"  # and its canary asks
     POISONED = "Poisoned"  # and no Update succeeds before the engines are restarted
+    PACED = "Paced"  # and the limit of a staging is taken away while it runs
+    LATE_LABELS = "LateLabels"  # and nobody leaves its endpoints, so that labels follow
+    EVICTED = "Evicted"  # and the second pod can load nothing, and may be evicted
+    SHARED = "Shared"  # and it is signed, and is read out of a bucket into the volume of the node
 
 
 def entry_of(old: Book, new: Book) -> Entry | None:
@@ -109,6 +125,8 @@ def boundaries() -> Iterator[str]:
         yield f"operator/action/{doing}"
     for resource in WRITTEN:
         yield f"operator/write/{resource}"
+    for place in STAGING:
+        yield f"agent/staging/{place}"
     for call in ENGINE_CALLS:
         yield f"engine/{call}"
 
@@ -121,7 +139,13 @@ def single_points() -> list[str]:
         for when in (BEFORE, AFTER)
     ]
     looks = [f"agent/look/{step}/{AFTER}" for step in Step if step in CONFIRMED]
-    return [*found, *looks, MIDWAY]
+    also = [
+        f"{boundary}/{when}{_IN}{occasion}"
+        for occasion, passed in ALSO.items()
+        for boundary in passed
+        for when in (BEFORE, AFTER)
+    ]
+    return [*found, *looks, MIDWAY, *also]
 
 
 def pairs(count: int, seed: int) -> list[tuple[str, str]]:
@@ -145,7 +169,7 @@ def pairs(count: int, seed: int) -> list[tuple[str, str]]:
     return found
 
 
-#: By what a point names; every other point is passed in any rollout.
+#: By what a point names, or by that and its kind; every other point is passed in any rollout.
 _OCCASIONS: Final = {
     Step.CLOSE.value: Occasion.UPDATE_FAILS,
     Step.LABEL.value: Occasion.LABEL_FAILS,
@@ -161,8 +185,29 @@ _OCCASIONS: Final = {
     "Hello": Occasion.TAKEOVER,
     "Watch": Occasion.TAKEOVER,
     Entry.ADOPTED.value: Occasion.TAKEOVER,
+    Doing.PACE.value: Occasion.PACED,
+    f"action/{Doing.LABEL}": Occasion.LATE_LABELS,  # a step of the swap has that name too
+    Doing.EVICT.value: Occasion.EVICTED,
+    "eviction": Occasion.EVICTED,
+    **dict.fromkeys(STAGING, Occasion.SHARED),
 }
+#: Boundaries that are passed in any rollout, and in another way here.
+ALSO: Final = {
+    Occasion.PACED: ("operator/call/Stage", "agent/call/Stage"),
+    Occasion.LATE_LABELS: ("operator/write/pods/status", f"agent/journal/{Entry.ENDED}"),
+    Occasion.EVICTED: (f"agent/journal/{Entry.ENDED}",),
+}
+_IN: Final = " in "
 
 
 def occasion_of(point: str) -> Occasion:
-    return _OCCASIONS.get(point.split("/")[-2], Occasion.ROLLOUT)
+    _, _, said = point.partition(_IN)
+    if said:
+        return Occasion(said)
+    kind, name = point.split("/")[-3:-1]
+    return _OCCASIONS.get(f"{kind}/{name}") or _OCCASIONS.get(name, Occasion.ROLLOUT)
+
+
+def passed_at(point: str) -> str:
+    """What the processes call it, whatever the occasion."""
+    return point.partition(_IN)[0]

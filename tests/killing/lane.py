@@ -9,21 +9,33 @@ import signal
 import time
 import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import aiohttp
 
+from fleet.agents import one_is_paced
 from fleet.engine import set_faults, state_of
-from fleet.manifests import ENGINE_HTTP, MEASURED, FleetSpec, weight_rollout
+from fleet.manifests import ENGINE_HTTP, FleetSpec, weight_rollout
 from fleet.operator_process import OperatorProcess, OperatorRun
 from fleet.traffic import Traffic
 from fleet.world import World
 from killing.armed import VARIABLE, Armed
-from killing.boundaries import Occasion, occasion_of
+from killing.boundaries import Occasion, occasion_of, passed_at
 from killing.budget import BudgetWatch
+from killing.occasions import (
+    DISRUPTIONS,
+    FAULTS,
+    FLEET,
+    LOADS_NOTHING,
+    ONE_FIRST,
+    POLICIES,
+    PROMPTS,
+    SLOWLY,
+)
 from localcluster.access import Cluster, make_namespace, remove_namespace
 from localcluster.api import Api
 from localcluster.guard import marked
@@ -37,7 +49,6 @@ from weightrollout.swap.journal import Journal
 Json = dict[str, Any]
 
 TESTS: Final = Path(__file__).resolve().parents[1]
-FLEET: Final = "chat"
 READY_S: Final = 120.0
 #: Far longer than anything takes on a machine that is busy with other tests.
 STRUCK_S: Final = 120.0
@@ -49,19 +60,13 @@ LATE_CLIENTS_S: Final = 2
 RESERVED_S: Final = 8
 #: The next leader should not be waited for longer than the rest of a run takes.
 LEASE: Final = ("--lease-seconds=3", "--renew-seconds=2.2", "--retry-seconds=0.4")
-PROMPTS: Final = [{"prompt": "2+2=", "maxTokens": 4, "expect": {"contains": "4"}}]
-FAULTS: Final[dict[Occasion, Json]] = {
-    Occasion.UPDATE_FAILS: {"call": "UpdateWeights", "do": "error", "at": 1},
-    Occasion.LABEL_FAILS: {"call": "FinishWeightUpdate", "do": "label_fails", "at": 1},
-    Occasion.DRAFT_FAILS: {"call": "UpdateWeights/draft", "do": "error", "at": 1},
-    Occasion.POISONED: {"call": "UpdateWeights", "do": "error"},
-}
 
 
 @dataclass(frozen=True)
 class Weights:
     uri: str
     fingerprint: int
+    signed: Json  # the same in a bucket, as spec.weights says it: uri and signature
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,7 @@ class Ground:
     weights: Sequence[Weights]  # the first are what engines load at their start
     model: Path  # folder of the first
     folder: Path
+    environment: Mapping[str, str]  # in which agents find the bucket
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,7 @@ class Lane:
         self._namespace = f"chaos-{uuid.uuid4().hex[:8]}"
         self._folder = ground.folder / self._namespace
         self._armed = Armed(self._folder / "armed")
+        self._volume = self._folder / "node-volume"
         self._world = World(ground.cluster, ground.api, self._namespace, self._folder)
         self._version = 0
         self._next_weights = itertools.cycle(ground.weights[1:])
@@ -118,12 +125,14 @@ class Lane:
             self._ground.model,
             replicas=2,
             gated=True,
+            agent_args=(f"--node-volume={self._volume}", "--node-volume-keep-free=0"),
             node_selector=self._ground.node.selector,
             engine_args=("--token-seconds=0.01", "--speculative=mtp"),
             agent_command=("python", "-m", "killing.agent"),
             engine_command=("python", "-m", "killing.engine"),
-            environment=environment,
+            environment={**environment, **self._ground.environment},
         )
+        await self._world.let_evict()
         await self._world.deploy(spec)
         await self._world.until_ready(FLEET, 2, READY_S)
         await self._roll_out(Occasion.ROLLOUT)
@@ -155,11 +164,12 @@ class Lane:
         backends = ReadyPods(world.api, self._namespace, f"app={FLEET}", ENGINE_HTTP)
         budget = BudgetWatch(world.api, self._namespace, FLEET)
         async with backends, budget, Traffic(backends, known=known, clients=2) as traffic:
-            folder.arm(points)
             engines_die = occasion is Occasion.POISONED or any(
                 point.startswith("engine/") for point in points
             )
             settle_seconds = LATE_CLIENTS_S if engines_die else 0
+            await self._lead_up_to(occasion)
+            folder.arm([passed_at(point) for point in points])
             await self._roll_out(occasion, settle_seconds)
             await eventually(folder.struck, STRUCK_S, f"somebody comes by {points[0]}")
             died_at = time.time()
@@ -174,6 +184,8 @@ class Lane:
         assert (tally.failed, tally.unexplained) == (0, 0), tally.complaints
         assert not budget.breaches, budget.breaches
         await self._explain_restarts(before, points[:struck], occasion)
+        if occasion is Occasion.EVICTED:
+            await world.api.delete(f"{self._budgets}/{FLEET}")
         return Outcome(points, struck, seconds, tally.nowhere)
 
     def story(self) -> str:
@@ -185,26 +197,29 @@ class Lane:
             f"--- {log.name}\n" + "\n".join(log.read_text().splitlines()[-40:]) for log in newest
         )
 
-    async def _restarts(self) -> Counter[str]:
-        """How often each kind of container was restarted, in both pods."""
-        found: Counter[str] = Counter()
+    async def _restarts(self) -> Counter[tuple[str, str]]:
+        """How often each kind of container was restarted, in each pod by its uid."""
+        found: Counter[tuple[str, str]] = Counter()
         for pod in await self._world.pods(FLEET):
             status = pod["status"]
             for each in (*status["initContainerStatuses"], *status["containerStatuses"]):
-                found[each["name"]] += each["restartCount"]
+                found[pod["metadata"]["uid"], each["name"]] += each["restartCount"]
         return found
 
     async def _explain_restarts(
-        self, before: Counter[str], struck: Sequence[str], occasion: Occasion
+        self, before: Counter[tuple[str, str]], struck: Sequence[str], occasion: Occasion
     ) -> None:
         """Nobody died but who was killed, and engines that were poisoned on purpose."""
         died = Counter(point.split("/")[0] for point in struck)
 
         async def explained() -> bool:
-            now = await self._restarts()
-            agents = now[names.AGENT_CONTAINER] - before[names.AGENT_CONTAINER]
-            engines = now["engine"] - before["engine"]
-            assert agents == died["agent"], f"{agents} agents were restarted"
+            now: Counter[str] = Counter()
+            for (pod, container), count in (await self._restarts()).items():
+                now[container] += count - before[pod, container]
+            agents, engines = now[names.AGENT_CONTAINER], now["engine"]
+            # Who died in a pod that was evicted is not counted any more.
+            fewest = 0 if occasion is Occasion.EVICTED else died["agent"]
+            assert fewest <= agents <= died["agent"], f"{agents} agents were restarted"
             enough = died["engine"] + 1 if occasion is Occasion.POISONED else died["engine"]
             most = died["engine"] + 2 if occasion is Occasion.POISONED else died["engine"]
             assert enough <= engines <= most, f"{engines} engines were restarted"
@@ -214,26 +229,57 @@ class Lane:
 
     # -- what happens ---------------------------------------------------------------------
 
+    async def _lead_up_to(self, occasion: Occasion) -> None:
+        """What comes before anybody dies."""
+        match occasion:
+            case Occasion.SUPERSEDED:
+                await self._publish(occasion, swap={"settleSeconds": RESERVED_S})
+                await eventually(self._one_is_out, STRUCK_S, "a pod is reserved")
+            case Occasion.PACED:
+                await self._publish(occasion, staging=SLOWLY)
+                paced = partial(one_is_paced, self._world, FLEET)
+                await eventually(paced, STRUCK_S, "a pod reads slowly")
+            case Occasion.EVICTED:
+                await self._world.apply(DISRUPTIONS)
+                strategy = {**POLICIES[occasion]["strategy"], **ONE_FIRST}
+                await self._publish(occasion, strategy=strategy)
+                await self._world.until_phase(FLEET, "Paused", SETTLED_S)
+                for pod in await self._world.pods(FLEET):
+                    if pod["metadata"]["labels"][names.LABEL_VERSION] != self._name:
+                        await set_faults(pod, LOADS_NOTHING)
+            case _:
+                pass
+
     async def _roll_out(self, occasion: Occasion, settle_seconds: int = 0) -> None:
         assert self._operator is not None
-        if occasion is not Occasion.SUPERSEDED:
-            strategy = MEASURED if occasion is Occasion.MEASURED else {}
-            await self._apply(settle_seconds, strategy)
-            if occasion is Occasion.TAKEOVER:
-                self._operator.kill(signal.SIGKILL)
-            return
-        await self._apply(RESERVED_S)
-        await eventually(self._one_is_out, STRUCK_S, "a pod is reserved")
-        await self._apply(settle_seconds)
+        swap = {**POLICIES.get(occasion, {}).get("swap", {}), "settleSeconds": settle_seconds}
+        if occasion in (Occasion.PACED, Occasion.EVICTED):
+            await self._apply(occasion, swap=swap)
+        else:
+            await self._publish(occasion, swap=swap)
+        if occasion is Occasion.TAKEOVER:
+            self._operator.kill(signal.SIGKILL)
 
-    async def _apply(self, settle_seconds: int, strategy: Json | None = None) -> None:
+    async def _publish(self, occasion: Occasion, **policy: Json) -> None:
         """A name that was never used, so that it is recorded, read, staged and proven again."""
         self._version += 1
         self._wanted = next(self._next_weights)
-        weights = {"version": f"v{self._version}", "uri": self._wanted.uri}
-        policy = {"swap": {"settleSeconds": settle_seconds}, "strategy": strategy or {}}
-        manifest = weight_rollout(FLEET, weights, **policy, verify={"prompts": PROMPTS})
-        await self._world.apply(manifest)
+        await self._apply(occasion, **policy)
+
+    async def _apply(self, occasion: Occasion, **policy: Json) -> None:
+        """The newest weights, again or for the first time."""
+        shared = self._wanted.signed if occasion is Occasion.SHARED else {}
+        weights = {"version": self._name, "uri": self._wanted.uri, **shared}
+        said = {**POLICIES.get(occasion, {}), **policy, "verify": {"prompts": PROMPTS}}
+        await self._world.apply(weight_rollout(FLEET, weights, **said))
+
+    @property
+    def _name(self) -> str:
+        return f"v{self._version}"
+
+    @property
+    def _budgets(self) -> str:
+        return f"/apis/policy/v1/namespaces/{self._namespace}/poddisruptionbudgets"
 
     async def _one_is_out(self) -> bool:
         return any(
@@ -257,7 +303,7 @@ class Lane:
         """Raises AssertionError or LookupError with what is not so yet."""
         if self._ended is not None:
             raise RuntimeError(f"an operator that nobody killed ended with {self._ended}")
-        version = f"v{self._version}"
+        version = self._name
         rollout = await self._world.rollout(FLEET)
         status = rollout.get("status", {})
         said = f"{status.get('phase')}: {status.get('message')}"
@@ -308,7 +354,8 @@ class Lane:
         hidden = [path for folder in (staging, handover) for path in folder.rglob(".*")]
         assert not hidden, f"{pod} has {hidden} left"
         images = {
-            folder.name: list(folder.iterdir()) for folder in (staging / files.IMAGES).iterdir()
+            folder.name: [each for each in folder.iterdir() if each.is_dir()]
+            for folder in (staging / files.IMAGES).iterdir()
         }
         assert serving.digest.removeprefix("sha256:") in images, f"{pod}: its image is gone"
         # What it serves, what it served before, and one that was given up while it was reserved
@@ -316,3 +363,5 @@ class Lane:
         assert len(images) <= 3, f"{pod} keeps images of {sorted(images)}"
         # One of the target and one of its draft.
         assert all(len(plans) == 2 for plans in images.values()), f"{pod} keeps {images}"
+        begun = [path for path in self._volume.glob("filling/*") if path.is_dir()]
+        assert not begun, f"the volume of the node has {begun} left"

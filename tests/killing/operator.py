@@ -15,8 +15,8 @@ from weightrollout.controller.main import main
 from weightrollout.kube.client import Client, Json
 from weightrollout.wire.agent.agent_pb2_grpc import AgentStub
 
-#: Group 1 of the path of an object or a collection: its plural; group 2: "/status".
-PATH: Final = re.compile(r"/namespaces/[^/]+/([^/]+)(?:/[^/]+)?(/status)?$")
+#: Group 1 of the path of an object or a collection: its plural; group 2: "/status" or "/eviction".
+PATH: Final = re.compile(r"/namespaces/[^/]+/([^/]+)(?:/[^/]+)?(/status|/eviction)?$")
 READS: Final = frozenset({"GET", "WATCH"})
 
 

@@ -32,6 +32,7 @@ from weightrollout.rollout.actions import (
     Release,
     Reserve,
     RestartEngine,
+    Shown,
     Stage,
     SwapPod,
 )
@@ -272,7 +273,7 @@ class PlannedOperator(Process):
         self._cluster.published = None if action.stable.is_baseline else action.stable
         self._cross("has published stable")
 
-    async def _put_in(self, action: PutIn | LabelPod) -> None:
+    async def _put_in(self, action: Shown) -> None:
         self._cross(f"is about to put {action.pod} in")
         pod = self._pods[action.pod]
         pod.label, pod.put_in_txn = action.serving.version, action.txn

@@ -7,7 +7,7 @@ from typing import Final
 @dataclass(frozen=True, slots=True)
 class Mutant:
     name: str
-    invariant: int  # of the design, 1 to 12
+    invariant: int  # of the design, 1 to 12; 0: what it promises beside them
     guard: str  # what the removed code does
     file: str  # under operator/weightrollout
     old: str  # occurs exactly once there
@@ -44,6 +44,13 @@ _LOADED: Final = "unit/agent/test_what_is_loaded.py::"
 _READY: Final = "unit/agent/test_readiness.py::"
 _COMES: Final = "unit/agent/test_agent_comes_and_goes.py::"
 _ACTIONS: Final = "unit/controller/test_actions.py::"
+_SIGNED: Final = "unit/rollout/test_signed_weights.py::"
+_SIGNATURES: Final = "unit/weights/test_signatures.py::"
+_NODE: Final = "sources/test_pods_of_a_node_read_once.py::"
+_SPOILT: Final = f"{_NODE}test_file_that_was_spoilt_is_named_and_read_again"
+_GUARD: Final = "unit/agent/rl/test_guard.py::"
+_ORDERS: Final = "unit/agent/rl/test_orders.py::"
+_LATE: Final = "unit/rollout/test_late_labels.py::"
 _RUN_ON: Final = "test_requests_that_run_on.py::"
 
 MUTANTS: Final = (
@@ -665,5 +672,178 @@ MUTANTS: Final = (
         "not in (Outcome.COMMITTED, Outcome.GAVE_UP)",
         "not in (Outcome.COMMITTED,)",
         (f"unit/rollout/{_RUN_ON}test_story",),
+    ),
+    Mutant(
+        "unsigned is held",
+        8,
+        "weights are held once every signature that is asked for was found on them",
+        "rollout/fleet.py",
+        "if ref.digest not in self.staged or not ref.proofs <= self.signed:",
+        "if ref.digest not in self.staged:",
+        (f"{_SIGNED}test_staged_weights_are_held_once_each_signature_was_found_on_them",),
+    ),
+    Mutant(
+        "a stranger's image was found",
+        8,
+        "an image that lies there unsigned does not end a staging that asks for a signature",
+        "rollout/memory.py",
+        "return ref.digest in agent.staged and ref.proofs <= agent.signed",
+        "return ref.digest in agent.staged",
+        (f"{_SIGNED}test_weights_of_a_stranger_are_rejected_and_no_pod_is_taken_out",),
+    ),
+    Mutant(
+        "an unsigned image will do",
+        8,
+        "an image is used again only if its signature was found",
+        "weights/staging.py",
+        "if ready is not None and whole and self._is_signed(digest, signature):",
+        "if ready is not None and whole:",
+        (f"{_SIGNATURES}test_image_that_was_staged_unsigned_does_not_pass_for_signed",),
+    ),
+    Mutant(
+        "the list alone is signed",
+        8,
+        "the bytes that were staged are compared with what was signed",
+        "weights/build.py",
+        "            self.signed.check(self.checkpoint.source.where, sums.keys(), sums)\n",
+        "            pass\n",
+        (f"{_SIGNATURES}test_one_changed_bit_of_a_tensor_is_found_in_the_bytes_that_are_staged",),
+    ),
+    Mutant(
+        "the node's volume is believed",
+        8,
+        "what comes from the node's volume is hashed while it is used",
+        "weights/build.py",
+        "if want is not None and found != want:",
+        "if want is not None and found != want and not self.shared:",
+        (_SPOILT,),
+    ),
+    Mutant(
+        "a spoilt copy blames the weights",
+        11,
+        "what may be the node volume's fault is said of no weights",
+        "weights/sharing.py",
+        "if error.reason not in _DOUBTFUL:",
+        "if error.reason is not None:",
+        (_SPOILT,),
+    ),
+    Mutant(
+        "others write there",
+        8,
+        "a node volume that others may write is not used",
+        "weights/node_volume.py",
+        "if found.st_uid != os.geteuid() or found.st_mode & _OTHERS_WRITE:",
+        "if found.st_uid != os.geteuid():",
+        (f"{_NODE}test_folder_that_others_may_write_is_not_used",),
+    ),
+    Mutant(
+        "redirects lead anywhere",
+        0,
+        "a server's redirect to another host is not followed",
+        "weights/sources/http.py",
+        'if urlsplit(target).scheme != "https" or not self._may_follow(first, target):',
+        'if urlsplit(target).scheme != "https":',
+        ("sources/test_https_folder.py::test_no_redirect_leads_to_another_port",),
+    ),
+    Mutant(
+        "credentials go along",
+        0,
+        "a credential goes to its own host alone",
+        "weights/sources/http.py",
+        "own = self._headers if origin(url) == self._home else {}",
+        "own = self._headers",
+        ("sources/test_hub_repository.py::test_token_goes_to_the_hub_and_to_no_other_host",),
+    ),
+    Mutant(
+        "stores redirect anywhere",
+        0,
+        "a store's redirect to another host ends before a byte is sent",
+        "weights/sources/reach.py",
+        'return {"proxy_url": f"http://{NOWHERE}", "proxy_excludes": ",".join(hosts(scheme, given))}',
+        "return {}",
+        (
+            "sources/test_redirects_of_a_store_lead_nowhere.py::test_no_request_is_made_to_another_host",
+        ),
+    ),
+    Mutant(
+        "a shut gate is late",
+        4,
+        "a pod whose gate is shut is put in at once, also where labels may be late",
+        "rollout/labels.py",
+        "return (take_out is TakeOut.NONE or its_trainers) and not gate_shut",
+        "return take_out is TakeOut.NONE or its_trainers",
+        (f"{_LATE}test_gate_that_is_shut_is_answered_at_once",),
+    ),
+    Mutant(
+        "labels cost nothing",
+        0,
+        "late labels of a fleet share a rate",
+        "rollout/labels.py",
+        "    if not labels:\n",
+        "    if labels >= 0:\n",
+        (f"{_LATE}test_writes_stay_few_however_fast_versions_come_and_no_pod_is_passed_over",),
+    ),
+    Mutant(
+        "a label hides the hold",
+        0,
+        "a label that is written late hides nothing that holds the rollout",
+        "rollout/decide.py",
+        "PublishStable | PruneRevision | AdoptRevision | Measure | LabelPod)",
+        "PublishStable | PruneRevision | AdoptRevision | Measure)",
+        (f"{_LATE}test_label_that_follows_hides_no_hold",),
+    ),
+    Mutant(
+        "a label under way is work",
+        0,
+        "a label that is being written hides nothing that holds the rollout",
+        "rollout/decide.py",
+        "pod.work.keys() - {Doing.STAGE, Doing.PACE, Doing.LABEL}",
+        "pod.work.keys() - {Doing.STAGE, Doing.PACE}",
+        (f"{_LATE}test_label_that_follows_hides_no_hold",),
+    ),
+    Mutant(
+        "a trainer writes unpaused",
+        2,
+        "where a trainer drives weights change in a confirmed pause alone, unless the guard says otherwise",
+        "agent/rl/guard.py",
+        "            if not scene.paused and guard is Guard.STRICT:\n                yield _not_paused(call)\n",
+        "",
+        (f"{_GUARD}test_strict_writes_weights_in_a_pause_alone",),
+    ),
+    Mutant(
+        "a trainer resumes halves",
+        4,
+        "weights of a trainer that are not whole are never resumed",
+        "agent/rl/guard.py",
+        "    if hold.incomplete:\n        yield Conflict",
+        "    if False:\n        yield Conflict",
+        (f"{_GUARD}test_nothing_resumes_weights_that_are_not_whole",),
+    ),
+    Mutant(
+        "a trainer begins anyway",
+        10,
+        "where the operator drives a trainer only ends what it has begun",
+        "agent/rl/guard.py",
+        "    if scene.operator_drives and hold.is_over and call in BEGINS:\n",
+        "    if False:\n",
+        (f"{_GUARD}test_trainer_only_ends_what_it_has_begun_where_the_operator_drives",),
+    ),
+    Mutant(
+        "a restart loosens the guard",
+        2,
+        "an agent with an owner is strict until an operator has spoken",
+        "agent/orders.py",
+        "return Guard.STRICT if book.owner_uid else flag",
+        "return flag",
+        (f"{_ORDERS}test_guard_is_strict_after_a_restart_until_an_operator_has_spoken",),
+    ),
+    Mutant(
+        "base weights serve before the first word",
+        5,
+        "who drives is remembered until an operator has spoken",
+        "agent/orders.py",
+        "return book.driver == Driver.TRAINER or stable.trainer",
+        "return stable.trainer",
+        (f"{_ORDERS}test_base_weights_stay_out_also_without_an_operator",),
     ),
 )

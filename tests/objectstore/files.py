@@ -121,6 +121,24 @@ def google(folder: Path, bucket: str, prefix: str) -> Answerer:
     return answer
 
 
+def google_environment(url: str, account: Path) -> dict[str, str]:
+    """In which gs:// is read from `url`, without a login; writes `account`, a key of nobody."""
+    said = {"gcs_base_url": url, "disable_oauth": True}
+    keys = dict.fromkeys(("client_email", "private_key", "private_key_id"), "")
+    account.write_text(json.dumps({**said, **keys}))
+    return {"GOOGLE_SERVICE_ACCOUNT": str(account), "GOOGLE_ALLOW_HTTP": "true"}
+
+
+def any_of(*answerers: Answerer) -> Answerer:
+    """The first one that knows the path."""
+
+    def answer(request: Request) -> Answer:
+        answers = (each(request) for each in answerers)
+        return next((found for found in answers if found.status != 404), Answer(404))
+
+    return answer
+
+
 def azure(folder: Path, account: str, container: str, prefix: str) -> Answerer:
     """Azure Blob Storage in the form that its emulator has: the account is the path's first part."""
 

@@ -27,6 +27,7 @@ def store(tmp_path: Path) -> Store:
 class Web:
     folder: Path
     front: Front
+    authority: Authority  # that the agent trusts
 
     @property
     def uri(self) -> str:
@@ -40,7 +41,7 @@ def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
     authority = Authority()
     monkeypatch.setenv("SSL_CERT_FILE", str(trusted(authority, tmp_path)))
     with front(static(folder), server_side(authority, tmp_path)) as served:
-        yield Web(folder, served)
+        yield Web(folder, served, authority)
 
 
 def test_digest_of_a_web_folder_is_that_of_the_folder(store: Store, web: Web) -> None:
@@ -141,7 +142,8 @@ def test_password_goes_to_its_host_alone(
 def test_no_redirect_leads_to_another_port(
     store: Store, web: Web, tmp_path: Path, status: int
 ) -> None:
-    with front(static(web.folder), server_side(Authority(), tmp_path)) as other:
+    """Although that one is trusted as much, and has the file."""
+    with front(static(web.folder), server_side(web.authority, tmp_path)) as other:
         target = f"{other.url}/models/chat/SHA256SUMS"
         web.front.spoil("SHA256SUMS", lambda _: Answer(status, {"Location": target}))
         assert refusal(web.folder, web.uri, store).reason is Reason.SOURCE_UNTRUSTED

@@ -3,13 +3,12 @@
 No cloud was asked: identities of pods on them are obstore's own part.
 """
 
-import json
 from pathlib import Path
 
 import pytest
 
 import checkpoints
-from objectstore.files import azure, google
+from objectstore.files import azure, google, google_environment
 from objectstore.front import Answer, Front, front
 from sources.reading import QUICK, refusal, stage_uri
 from weightrollout.weights import digest
@@ -28,20 +27,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def _google(served: Front, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    account = tmp_path / "account.json"
-    account.write_text(
-        json.dumps(
-            {
-                "gcs_base_url": served.url,
-                "disable_oauth": True,
-                "client_email": "",
-                "private_key": "",
-                "private_key_id": "",
-            }
-        )
-    )
-    monkeypatch.setenv("GOOGLE_SERVICE_ACCOUNT", str(account))
-    monkeypatch.setenv("GOOGLE_ALLOW_HTTP", "true")
+    for name, value in google_environment(served.url, tmp_path / "account.json").items():
+        monkeypatch.setenv(name, value)
 
 
 def _azure(served: Front, monkeypatch: pytest.MonkeyPatch) -> None:

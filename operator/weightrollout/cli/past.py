@@ -32,7 +32,7 @@ class Past:
     digest: str  # given, or pinned by the operator; "" until then
     digest_given: bool
     roles: tuple[str, ...]  # of "desired", "target", "stable"
-    pods: int  # put in with its version
+    pods: int  # that serve its version, as the status screen has it
     verdict: str  # Verified, Rejected, or "" while nobody can say
     verdict_time: str  # RFC 3339
     created: str  # RFC 3339
@@ -42,9 +42,9 @@ class Past:
 
 def past_of(rollout: Json, revisions: Iterable[Json], pods: Iterable[Pod]) -> tuple[Past, ...]:
     bodies = {each["metadata"]["name"]: each for each in revisions}
-    metadata, view = rollout["metadata"], view_of(rollout, ())
+    metadata, view = rollout["metadata"], view_of(rollout, pods)
     records = own_records(metadata, bodies.values())
-    serving = [pod.version_label for pod in pods if pod.counts]
+    serving = [group.version for group in view.versions for _ in group.pods]
     return tuple(_past(record, bodies[record.name], view, serving) for record in reversed(records))
 
 

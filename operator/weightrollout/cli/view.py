@@ -31,9 +31,11 @@ class Outcome(StrEnum):
 
 
 class PodState(StrEnum):
-    """From its labels and conditions; the operator knows more and says it in status."""
+    """From its version and conditions; the operator knows more and says it in status."""
 
-    UPDATED = "Updated"  # Ready, and put in with the target; or with what a trainer gave it, where one drives
+    UPDATED = (
+        "Updated"  # Ready, and serves the target; or with what a trainer gave it, where one drives
+    )
     SERVING = "Serving"  # Ready, with something else
     OUT = "Out"  # runs and is not Ready: it swaps, restarts, or is broken
     STARTING = "Starting"
@@ -117,7 +119,7 @@ class PodLine:
 
 @dataclass(frozen=True, slots=True)
 class VersionGroup:
-    """Pods by the version they were put in with; "" is: never put in by the operator."""
+    """Pods by the version they serve, as far as anybody says; "" is: never put in by the operator."""
 
     version: str
     digest: str | None
@@ -283,20 +285,32 @@ def _groups(status: Json, pods: list[Pod]) -> tuple[VersionGroup, ...]:
         order = {"target": 0, "stable": 1, "desired": 2}
         return min((order[role] for role in roles(version)), default=3), version
 
-    lines = _PodLines(status, target)
+    lines, serving = _PodLines(status, target), _serving(status, pods)
     return tuple(
         VersionGroup(
             version=version,
             digest=digests.get(version),
             roles=roles(version),
             pods=tuple(
-                lines.line(pod)
+                lines.line(pod, version)
                 for pod in sorted(pods, key=lambda pod: natural(pod.name))
-                if pod.version_label == version
+                if serving[pod.name] == version
             ),
         )
-        for version in sorted({pod.version_label for pod in pods}, key=place)
+        for version in sorted(set(serving.values()), key=place)
     )
+
+
+def _serving(status: Json, pods: list[Pod]) -> dict[str, str]:
+    """Pod -> version. Labels say which pod serves what, and may be late with takeOut None; where the agents of
+    all pods report one version, it is that one."""
+    loaded: list[Json] = status.get("versions") or []
+    there = [pod for pod in pods if not pod.terminating]
+    found = {pod.name: pod.version_label for pod in pods}
+    if len(loaded) == 1 and loaded[0].get("pods") == len(there):
+        # One without a label has come since: another pod of that name was counted.
+        found |= {pod.name: loaded[0]["version"] for pod in there if pod.version_label}
+    return found
 
 
 class _PodLines:
@@ -311,8 +325,8 @@ class _PodLines:
         for failure in status.get("failures") or ():
             self._failures.setdefault(failure["pod"], failure)
 
-    def line(self, pod: Pod) -> PodLine:
-        state = self._state(pod)
+    def line(self, pod: Pod, version: str) -> PodLine:
+        state = self._state(pod, version)
         failure = self._failures.get(pod.name)
         degraded = failure is not None and failure.get("reason") == DegradedReason.DRAFT_FAILED
         if state is PodState.UPDATED and not degraded:
@@ -323,12 +337,12 @@ class _PodLines:
             return PodLine(pod.name, state, self._hold.reason, "")
         return PodLine(pod.name, state, "", "")
 
-    def _state(self, pod: Pod) -> PodState:
+    def _state(self, pod: Pod, version: str) -> PodState:
         if pod.terminating:
             return PodState.ENDING
         if not pod.running:
             return PodState.STARTING
         if not pod.ready:
             return PodState.OUT
-        right = self._driven or pod.version_label == self._target
+        right = self._driven or version == self._target
         return PodState.UPDATED if right else PodState.SERVING

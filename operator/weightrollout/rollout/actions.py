@@ -61,8 +61,8 @@ class SwapPod:
 
 
 @dataclass(frozen=True, slots=True)
-class PutIn:
-    """Label, annotation and, where gated, the condition: one PATCH on pods/status."""
+class Shown:
+    """What Kubernetes shows of a pod that serves: label and annotation."""
 
     pod: str
     pod_uid: str
@@ -74,16 +74,13 @@ class PutIn:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelPod:
-    """Label and annotation of a pod that serves without them: what people see, and nothing waits for it."""
+class PutIn(Shown):
+    """And, where gated, the condition: one PATCH on pods/status, which its way back waits for."""
 
-    pod: str
-    pod_uid: str
-    txn: str
-    attempt: int
-    serving: Ref
-    reason: str
-    message: str
+
+@dataclass(frozen=True, slots=True)
+class LabelPod(Shown):
+    """No more than that: the pod serves without, and nothing waits for it."""
 
 
 @dataclass(frozen=True, slots=True)

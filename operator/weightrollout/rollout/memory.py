@@ -13,10 +13,9 @@ from weightrollout.api.swap import FailureClass, Outcome
 from weightrollout.rollout.actions import (
     Action,
     EvictPod,
-    LabelPod,
-    PutIn,
     RecordRevision,
     RestartEngine,
+    Shown,
     Stage,
 )
 from weightrollout.rollout.fleet import (
@@ -65,7 +64,7 @@ def note_actions(
                 )
             case EvictPod():
                 noted[action.pod_uid] = replace(noted[action.pod_uid], evicted=True)
-            case PutIn() | LabelPod():
+            case Shown():
                 noted[action.pod_uid] = replace(noted[action.pod_uid], labelled_at=now)
             case Stage():
                 old = noted[action.pod_uid].staging

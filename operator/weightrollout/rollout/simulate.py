@@ -28,6 +28,7 @@ from weightrollout.rollout.actions import (
     Release,
     Reserve,
     RestartEngine,
+    Shown,
     Stage,
     SwapPod,
     TakeOutPod,
@@ -443,7 +444,7 @@ def _put_in(pod: ToyPod, action: PutIn) -> None:
         pod.gate_open = True
 
 
-def _label(pod: ToyPod, action: PutIn | LabelPod) -> None:
+def _label(pod: ToyPod, action: Shown) -> None:
     pod.put_in_txn, pod.version_label = action.txn, action.serving.version
 
 

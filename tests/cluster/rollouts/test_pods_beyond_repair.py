@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-from fleet import rbac
 from fleet.engine import set_faults
 from fleet.manifests import FleetSpec, weight_rollout
 from fleet.world import World
@@ -61,14 +60,7 @@ async def test_pod_beyond_repair_is_evicted_and_replaced_once_that_is_allowed(
     assert (status["updated"], status["pods"]["poisoned"]) == ("1/2", 1)
     assert await uids(world) == before
 
-    namespaced, everywhere = rbac.OF_ONE_NAMESPACE
-    await world.cluster.kubeconfig_for_serviceaccount(
-        world.namespace,
-        names.OPERATOR_ACCOUNT,
-        world.folder,
-        (*namespaced, *rbac.EVICTING),
-        everywhere,
-    )
+    await world.let_evict()
     await world.until(
         "chat",
         lambda seen: (seen["phase"], seen["updated"]) == ("Complete", "2/2"),

@@ -102,3 +102,34 @@ def test_words_of_a_newer_operator_are_passed_over() -> None:
 def test_a_pod_without_a_version_is_not_updated_where_nothing_is_desired() -> None:
     (group,) = view_of(rollout(phase="Pending", stable=V7), [pod("chat-0")]).versions
     assert group.pods[0].state == "Serving"
+
+
+def test_pods_stand_under_what_their_agents_report_while_labels_are_late() -> None:
+    """As with takeOut None: the rollout is over, and one label has not followed yet."""
+    loaded = [{"version": "v8", "digest": V8["digest"], "pods": 2}]
+    body = rollout(phase="Complete", target=V8, stable=V8, versions=loaded)
+    (group,) = view_of(body, [pod("chat-0", "v8"), pod("chat-1", "v7")]).versions
+    assert (group.version, [line.state for line in group.pods]) == ("v8", ["Updated", "Updated"])
+
+
+@pytest.mark.parametrize(
+    "loaded",
+    [
+        pytest.param([("v8", 1), ("v7", 1)], id="which pod holds which is not said"),
+        pytest.param([("v8", 1)], id="of one pod nobody can speak"),
+        pytest.param([], id="of none"),
+    ],
+)
+def test_labels_say_it_where_agents_do_not_all_report_one_version(
+    loaded: list[tuple[str, int]],
+) -> None:
+    versions = [{"version": version, "pods": pods} for version, pods in loaded]
+    body = rollout(phase="Progressing", target=V8, stable=V7, versions=versions)
+    groups = view_of(body, [pod("chat-0", "v8"), pod("chat-1", "v7")]).versions
+    assert [(group.version, len(group.pods)) for group in groups] == [("v8", 1), ("v7", 1)]
+
+
+def test_pod_that_took_the_name_of_one_that_was_counted_has_no_version_yet() -> None:
+    body = rollout(phase="Complete", target=V8, versions=[{"version": "v8", "pods": 2}])
+    groups = view_of(body, [pod("chat-0", "v8"), pod("chat-1")]).versions
+    assert [(group.version, len(group.pods)) for group in groups] == [("v8", 1), ("", 1)]

@@ -1,6 +1,7 @@
 """Labels that nothing waits for: no write is needed to finish, few come at once, each pod's seldom, and in the end all are true."""
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from planning.worlds import TAKE_OUT_NONE, weights, world_of
 from weightrollout.api.spec import Staging, Strategy
 from weightrollout.api.status import Phase
 from weightrollout.rollout.actions import LabelPod, Plan, PutIn
-from weightrollout.rollout.fleet import AgentFault, Doing, Memory
+from weightrollout.rollout.fleet import AgentFault, Doing, Memory, Work
 from weightrollout.rollout.labels import AGAIN_S, BURST, PER_S
 from weightrollout.rollout.plan import plan
 from weightrollout.rollout.simulate import ToyWorld
@@ -132,3 +133,19 @@ def test_history_keeps_what_a_silent_pod_served_whatever_its_late_label_says() -
         story.for_seconds(5)
     assert prover.version_label != "b"
     assert served in {each.ref.revision for each in world.revisions}
+
+
+def test_label_that_follows_hides_no_hold() -> None:
+    """Neither when it is asked for nor while it is under way."""
+    world = training()
+    world.pods[0].fault = AgentFault.UNREACHABLE
+    Story(world).until(lambda seen: seen.status.pods.updated == PODS - 1)
+    world.now += AGAIN_S
+    fleet = world.observe()
+    found = plan(fleet)
+    labels = [each for each in found.actions if isinstance(each, LabelPod)]
+    under_way = frozenset(Work(Doing.LABEL, each.pod_uid) for each in labels)
+    assert len(labels) == BURST
+    for seen in (found, plan(replace(fleet, work=under_way))):
+        assert seen.status.hold is not None
+        assert seen.status.hold.reason == AgentFault.UNREACHABLE

@@ -5,7 +5,7 @@ import json
 from weightrollout.controller.act.context import Context
 from weightrollout.kube.pods import Pod
 from weightrollout.kube.podwrites import Ours
-from weightrollout.rollout.actions import LabelPod, PutIn
+from weightrollout.rollout.actions import LabelPod, PutIn, Shown
 
 
 async def put_in(context: Context, action: PutIn) -> None:
@@ -33,7 +33,7 @@ async def label(context: Context, action: LabelPod) -> None:
     await writer.write(context.world.pods, action.pod, action.pod_uid, change, context.guard)
 
 
-def _note(context: Context, action: PutIn | LabelPod) -> str:
+def _note(context: Context, action: Shown) -> str:
     note = {
         "cr": context.owner.uid,
         "epoch": context.fence.epoch,
