@@ -139,7 +139,7 @@ cluster: $(READY) ## build the local control plane (once, cached outside the rep
 frontend: $(READY) ## fetch vLLM's frontend binary for the contract tests (once, 336 MB, cached outside the repository)
 	@PYTHONPATH=tests $(PY) -m frontend build > /dev/null
 
-objectstore: $(READY) ## build the S3 server of tests and demo (once, cached outside the repository)
+objectstore: $(READY) ## build the S3 server of tests and demo, fetch the aws command (once, cached outside the repository)
 	@PYTHONPATH=tests $(PY) -m objectstore > /dev/null
 
 helm: $(READY) ## build helm (once, cached outside the repository)

@@ -9,6 +9,7 @@ import yaml
 
 import checkpoints
 from localcluster.certificates import Authority
+from objectstore import awscli
 from objectstore.files import static
 from objectstore.front import front
 from objectstore.server import S3Server
@@ -18,7 +19,6 @@ from reports import report_of
 from signers import Signer, sign_keyless
 from smallsigstore import Sigstore
 from sources.reading import QUICK
-from tiers import unavailable
 from weightrollout.api.signature import SIGNATURE_FILE, Signature
 from weightrollout.handover.records import ImageIndex
 from weightrollout.weights.digest import digest_of
@@ -100,7 +100,7 @@ def test_keyless_weights_of_the_pages_workflow_are_staged(reader: Reader, tmp_pa
     store = Store(tmp_path / "staging", threads=2, patience=QUICK, trusted_root=root)
     assert stage(store, reader.weights, Signature.model_validate(signature("keyless:\n")))
 
-    [line] = [each for each in block(SIGNING, "sigstore").splitlines() if "sign" in each.split()]
+    [line] = [each for each in block(SIGNING, "sign sigstore").splitlines() if "sign" in each.split()]
     known = "\n".join(reader.types("model_signing sign sigstore --help"))
     for flag in (word for word in line.split() if word.startswith("--")):
         assert flag in known, flag
@@ -120,10 +120,9 @@ def test_folder_of_a_web_server_is_read_as_the_page_says(reader: Reader, tmp_pat
 
 
 @pytest.fixture
-def bucket(s3: S3Server) -> tuple[str, dict[str, str]]:
-    """Its name, and what a reader exports for it."""
-    if shutil.which("aws") is None:
-        unavailable("no aws command")
+def bucket(reader: Reader, s3: S3Server) -> tuple[str, dict[str, str]]:
+    """Its name, and what a reader exports for it, who has an aws command."""
+    (reader.folder / "bin" / "aws").symlink_to(awscli.require())
     return s3.bucket(), dict(s3.environment())
 
 
