@@ -100,7 +100,9 @@ def test_keyless_weights_of_the_pages_workflow_are_staged(reader: Reader, tmp_pa
     store = Store(tmp_path / "staging", threads=2, patience=QUICK, trusted_root=root)
     assert stage(store, reader.weights, Signature.model_validate(signature("keyless:\n")))
 
-    [line] = [each for each in block(SIGNING, "sign sigstore").splitlines() if "sign" in each.split()]
+    [line] = [
+        each for each in block(SIGNING, "sign sigstore").splitlines() if "sign" in each.split()
+    ]
     known = "\n".join(reader.types("model_signing sign sigstore --help"))
     for flag in (word for word in line.split() if word.startswith("--")):
         assert flag in known, flag

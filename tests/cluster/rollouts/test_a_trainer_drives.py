@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from contract.weights import PlannedWeights
 from fleet.engine import state_of
 from fleet.manifests import FleetSpec, weight_rollout
 from fleet.world import Json, World
@@ -83,16 +82,6 @@ async def change(world: World, name: str, **spec: Any) -> None:
     await world.apply(weight_rollout(name, weights, **spec))
 
 
-def volumes_of(machine: VirtualNode, world: World, pod: Json) -> PlannedWeights:
-    """What a trainer shares with the pod: the volumes that engines with our backend take weights from."""
-    name = pod["metadata"]["name"]
-    handover, staging = (
-        machine.volume(world.namespace, name, volume)
-        for volume in (names.VOLUME_HANDOVER, names.VOLUME_STAGING)
-    )
-    return PlannedWeights(handover, staging)
-
-
 async def test_engines_with_a_backend_of_their_own_serve_what_their_trainer_sends(
     world: World, machine: VirtualNode, token: Path, written: dict[str, Any]
 ) -> None:
@@ -149,14 +138,10 @@ async def test_joiners_load_the_durable_version_and_the_fleet_changes_hands(
     async with sdk.connect(
         OURS, run="exp", namespace=world.namespace, kubeconfig=cluster.kubeconfig
     ) as fleet:
-        await one_step(
-            trainer_of(pods[0]), volumes_of(machine, world, pods[0]), written["b"].folder, "8"
-        )
+        await one_step(trainer_of(pods[0]), written["b"].folder, "8")
         state = await fleet.wait_reported("8", pods=1, timeout_s=SOON)
         assert dict(state.versions) == {"8": 1, "durable-a": 1}
-        await one_step(
-            trainer_of(pods[1]), volumes_of(machine, world, pods[1]), written["b"].folder, "8"
-        )
+        await one_step(trainer_of(pods[1]), written["b"].folder, "8")
         state = await fleet.wait_reported("8", timeout_s=SOON)
         assert (state.driver, state.in_hand, state.complete) == ("Trainer", True, False)
         with pytest.raises(sdk.TimedOut):

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from contract.weights import PlannedWeights
 from localcluster.waiting import eventually
 from onepod import OnePod, one_pod
 from onestep import one_step
@@ -102,14 +101,13 @@ async def calls(pod: OnePod, name: str) -> int:
 
 
 async def test_trainer_brings_base_weights_into_service_by_every_route_of_a_step(
-    open_pod: OpenPod, tmp_path: Path
+    open_pod: OpenPod,
 ) -> None:
     """On an engine with our backend, whose fleet the operator says is the trainer's."""
     async with open_pod(backend="weightrollout") as (pod, trainer):
         await pod.hello(driver="Trainer")
         assert await pod.readyz() == WAITS
-        shared = PlannedWeights(tmp_path / "handover", pod.staging)
-        await one_step(trainer, shared, pod.checkpoints["b"], "8")
+        await one_step(trainer, pod.checkpoints["b"], "8")
         assert await pod.readyz() == SERVES
         assert await pod.answers_with("b")
         state = await pod.state()
