@@ -734,7 +734,9 @@ MUTANTS: Final = (
         "weights/node_volume.py",
         "if found.st_uid != os.geteuid() or found.st_mode & _OTHERS_WRITE:",
         "if found.st_uid != os.geteuid():",
-        (f"{_NODE}test_folder_that_others_may_write_is_not_used",),
+        (
+            "sources/test_volume_of_a_node_is_no_good.py::test_folder_that_others_may_write_is_not_used",
+        ),
     ),
     Mutant(
         "redirects lead anywhere",
@@ -806,7 +808,7 @@ MUTANTS: Final = (
         2,
         "where a trainer drives weights change in a confirmed pause alone, unless the guard says otherwise",
         "agent/rl/guard.py",
-        "            if not scene.paused and guard is Guard.STRICT:\n                yield _not_paused(call)\n",
+        "            if not scene.paused and guard is Guard.STRICT:\n                yield not_paused(call)\n",
         "",
         (f"{_GUARD}test_strict_writes_weights_in_a_pause_alone",),
     ),
@@ -842,7 +844,7 @@ MUTANTS: Final = (
         5,
         "who drives is remembered until an operator has spoken",
         "agent/orders.py",
-        "return book.driver == Driver.TRAINER or stable.trainer",
+        "return stable.trainer or (said == Driver.TRAINER if said else flag)",
         "return stable.trainer",
         (f"{_ORDERS}test_base_weights_stay_out_also_without_an_operator",),
     ),

@@ -16,6 +16,7 @@ from weightrollout.agent.settings import parse
 from weightrollout.api.names import AGENT_CONTAINER
 from weightrollout.cli.main import app
 
+GOLDENS = Path(__file__).parents[1] / "cli" / "inject" / "goldens"
 IMAGE = "registry.example/weightrollout-agent:1"
 
 
@@ -52,6 +53,8 @@ def test_a_call_of_the_plugin_is_one_that_it_takes(page: str, words: list[str]) 
 @pytest.mark.parametrize(("page", "words"), INJECTIONS, ids=named(INJECTIONS))
 def test_an_injection_of_a_page_works(page: str, words: list[str]) -> None:
     Path("deployment.yaml").write_text(deployment(words))
+    worker = GOLDENS / "behind-dynamos-sidecar.in.yaml"
+    Path("worker.yaml").write_text(worker.read_text())
     runner, environment = CliRunner(), {"WEIGHTROLLOUT_AGENT_IMAGE": IMAGE}
     first = ["inject", "-f", "deployment.yaml", "--bytes", "16Gi"]
     Path("injected.yaml").write_text(runner.invoke(app, first, env=environment).stdout)

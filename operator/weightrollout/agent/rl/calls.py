@@ -196,7 +196,7 @@ class Calls:
             hold = replace(hold, paused=True)  # somebody else's pause, which this now relies on
         if self._images.are_taken:  # the engine's own Start comes when the weights are ready
             opened = replace(hold, session=session, updates=0, in_service=not hold.paused)
-            return await self._notes.keep(opened)
+            return await self._notes.begin(opened)
         if not paused and guard is Guard.AUTO_PAUSE:
             hold = await self._pause(hold, PauseWay.KEEP, True, by_agent=True)
         held = replace(

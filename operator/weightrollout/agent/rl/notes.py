@@ -51,9 +51,7 @@ class Notes:
         Raises Failed, also where a swap has got the engine since the guard looked: that awaited the engine.
         """
         before = self._journal.book.hold
-        if against := swap_conflict(swap_of(self._journal.book)):
-            raise Failed(409, against.code, against.message)
-        await self._note(replace(held, calling=call))
+        await self.begin(replace(held, calling=call))
         try:
             yield
         except (EngineRefused, EngineUnreachable, Failed):
@@ -66,8 +64,10 @@ class Notes:
             raise  # the agent ends: the next one finds it in the journal
         self.learn(held)
 
-    async def _note(self, hold: Hold) -> None:
-        """Durable. Raises Failed."""
+    async def begin(self, hold: Hold) -> None:
+        """Durable; by itself for what begins in the agent alone. Raises Failed, as `calling` does."""
+        if against := swap_conflict(swap_of(self._journal.book)):
+            raise Failed(409, against.code, against.message)
         try:
             await write(self._journal, replace(self._journal.book, hold=hold))
         except Refused as refused:
