@@ -63,9 +63,10 @@ TINY_CONFIG: Final[dict[str, Any]] = {
 }
 
 
-def tiny_shapes() -> dict[str, tuple[str, tuple[int, ...]]]:
-    """The same model in 25 tensors and 71 KB; its norms are F32, so that two dtypes occur."""
-    shapes = qwen3_shapes(hidden=32, layers=2, heads=4, kv_heads=2, head_dim=8, mlp=64, vocab=257)
+def tiny_shapes(*, vocab: int = 257) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """The same model in 25 tensors and 71 KB, and 128 bytes more for each more word; its norms are F32, so that two
+    dtypes occur."""
+    shapes = qwen3_shapes(hidden=32, layers=2, heads=4, kv_heads=2, head_dim=8, mlp=64, vocab=vocab)
     return {
         name: ("F32" if "norm" in name else dtype, shape) for name, (dtype, shape) in shapes.items()
     }
@@ -75,14 +76,14 @@ def tiny_shapes() -> dict[str, tuple[str, tuple[int, ...]]]:
 MTP_PREFIX: Final = "mtp."
 
 
-def mtp_shapes() -> dict[str, tuple[str, tuple[int, ...]]]:
+def mtp_shapes(*, vocab: int = 257) -> dict[str, tuple[str, tuple[int, ...]]]:
     """The tiny model with an MTP head of three tensors behind it."""
     head: dict[str, tuple[str, tuple[int, ...]]] = {
         f"{MTP_PREFIX}fc.weight": ("BF16", (32, 64)),
         f"{MTP_PREFIX}layers.0.mlp.up_proj.weight": ("BF16", (64, 32)),
         f"{MTP_PREFIX}norm.weight": ("F32", (32,)),
     }
-    return tiny_shapes() | head
+    return tiny_shapes(vocab=vocab) | head
 
 
 def write_checkpoint(

@@ -20,6 +20,8 @@ from objectstore.front import front
 from signers import Signer
 
 TESTS = Path(__file__).resolve().parents[1]
+#: Two megabytes: half a minute at the slowest pace that there is.
+WORDS: Final = 16_384
 PAIRS: Final = int(os.environ.get("WEIGHTROLLOUT_CHAOS_PAIRS", "10"))
 SEED: Final = int(os.environ.get("WEIGHTROLLOUT_CHAOS_SEED", "4"))
 
@@ -40,7 +42,7 @@ async def ground(
 ) -> AsyncIterator[Ground]:
     folder = tmp_path_factory.mktemp("chaos")
     # With a draft in each, so that the steps of its session are passed too.
-    shapes = checkpoints.mtp_shapes()
+    shapes = checkpoints.mtp_shapes(vocab=WORDS)
     models = [
         checkpoints.write_checkpoint(folder / name, seed=ord(name), tensors=shapes)
         for name in "abcd"

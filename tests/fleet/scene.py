@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from fleet.engine import state_of
 from fleet.manifests import ENGINE_HTTP, FleetSpec, weight_rollout
@@ -20,13 +20,14 @@ Json = dict[str, Any]
 DONE_S: Final = 90.0
 
 
-class Checkpoint(Protocol):
+@dataclass(frozen=True)
+class Checkpoint:
+    folder: Path
+    fingerprint: int
+
     @property
-    def folder(self) -> Path: ...
-    @property
-    def uri(self) -> str: ...
-    @property
-    def fingerprint(self) -> int: ...
+    def uri(self) -> str:
+        return self.folder.as_uri() + "/"
 
 
 @dataclass

@@ -239,6 +239,9 @@ class Lane:
                 await self._publish(occasion, staging=SLOWLY)
                 paced = partial(one_is_paced, self._world, FLEET)
                 await eventually(paced, STRUCK_S, "a pod reads slowly")
+            case Occasion.SHARED:  # all that it may hold by now, so that it is filled once more
+                for entry in (self._volume / "entries").glob("*"):
+                    shutil.rmtree(entry, ignore_errors=True)
             case Occasion.EVICTED:
                 await self._world.apply(DISRUPTIONS)
                 strategy = {**POLICIES[occasion]["strategy"], **ONE_FIRST}

@@ -28,7 +28,7 @@ POLICIES: Final[dict[Occasion, Json]] = {
 }
 ONE_FIRST: Final[Json] = {"steps": [{"updated": 1}, {"pause": {}}]}
 #: For all files it would take minutes.
-SLOWLY: Final[Json] = {"maxBytesPerSecond": 256}
+SLOWLY: Final[Json] = {"maxBytesPerSecond": "64Ki"}
 DISRUPTIONS: Final[Json] = {
     "apiVersion": "policy/v1",
     "kind": "PodDisruptionBudget",

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 import checkpoints
 from fleet.manifests import FleetSpec
 from fleet.operator_process import OperatorProcess
+from fleet.scene import Checkpoint
 from fleet.world import World
 from localcluster.access import Cluster, make_namespace, remove_namespace
 from localcluster.api import Api
@@ -17,16 +18,6 @@ from localcluster.node_settings import python_environment
 from localcluster.virtual_node import VirtualNode
 
 TESTS = Path(__file__).resolve().parents[2]
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    folder: Path
-    fingerprint: int
-
-    @property
-    def uri(self) -> str:
-        return self.folder.as_uri() + "/"
 
 
 @pytest.fixture(scope="session")

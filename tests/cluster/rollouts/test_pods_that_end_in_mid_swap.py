@@ -11,10 +11,11 @@ from typing import Any, Final
 import aiohttp
 import pytest
 
-from cluster.rollouts.conftest import TESTS, Checkpoint, deployed
+from cluster.rollouts.conftest import TESTS, deployed
 from fleet.engine import paused_pod, state_of, url_of
 from fleet.manifests import ENGINE_HTTP, FleetSpec, weight_rollout
 from fleet.operator_process import OperatorProcess
+from fleet.scene import Checkpoint
 from fleet.standing import standings
 from fleet.traffic import Traffic
 from fleet.world import World

@@ -9,11 +9,12 @@ from typing import Any, Final
 import aiohttp
 import pytest
 
-from cluster.rollouts.conftest import Checkpoint, deployed
+from cluster.rollouts.conftest import deployed
 from fleet.engine import state_of, url_of
 from fleet.held_stream import HeldStream
 from fleet.manifests import ENGINE_HTTP, FleetSpec, weight_rollout
 from fleet.operator_process import OperatorProcess
+from fleet.scene import Checkpoint
 from fleet.traffic import Traffic
 from fleet.world import World
 from localcluster.pod_status import is_ready

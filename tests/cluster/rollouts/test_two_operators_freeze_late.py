@@ -5,10 +5,12 @@ first one's own comes to nothing.
 """
 
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any, Final
 
 import pytest
 
+import checkpoints
 from fleet.agents import one_is_paced
 from fleet.engine import set_faults, state_of
 from fleet.replica import Replica, only_leader
@@ -22,8 +24,23 @@ from weightrollout.rollout.fleet import Doing
 pytestmark = pytest.mark.faults
 
 Json = dict[str, Any]
-#: Bytes per second: all files would take longer than the test may last.
-SLOWLY: Final = 256
+#: As slow as the API takes it: all of these weights would take longer than the test may last.
+SLOWLY: Final = "64Ki"
+WORDS: Final = 32_768
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checkpoint]:
+    """Four megabytes each."""
+    root, shapes = tmp_path_factory.mktemp("large"), checkpoints.tiny_shapes(vocab=WORDS)
+    folders = {
+        name: checkpoints.write_checkpoint(root / name, seed=seed, tensors=shapes)
+        for seed, name in enumerate("abcd")
+    }
+    return {
+        name: Checkpoint(folder, checkpoints.fingerprint(folder))
+        for name, folder in folders.items()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +77,16 @@ async def labelled(scene: Scene, version: str) -> None:
 async def uids(scene: Scene) -> dict[str, str]:
     pods = await scene.world.pods("chat")
     return {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in pods}
+
+
+async def replaced(scene: Scene, before: dict[str, str]) -> bool:
+    after = await uids(scene)
+    return after.keys() == before.keys() and after != before
+
+
+async def both_are_updated(scene: Scene) -> bool:
+    status = await scene.world.status("chat")
+    return (status["phase"], status["updated"]) == ("Complete", "2/2")
 
 
 async def test_label_of_a_frozen_leader_does_not_come_over_a_newer_one(scene: Scene) -> None:
@@ -120,11 +147,12 @@ async def test_pod_that_a_frozen_leader_was_evicting_is_replaced_once(scene: Sce
         await scene.apply(weights, **policy)
         await leader.frozen()
         await eventually(standby.leads, 30, "the standby took over", every_s=0.1)
-        await scene.complete()
+        await eventually(partial(replaced, scene, before), DONE_S, "another pod is there")
+        await eventually(partial(both_are_updated, scene), DONE_S, "it has joined")
         after = await uids(scene)
         await wakes_up_for_nothing(scene, leader, standby)
         await traffic.more(2)
     name = broken["metadata"]["name"]
     assert {each for each in before if before[each] != after[each]} == {name}
     assert await uids(scene) == after
-    assert (await scene.world.status("chat"))["updated"] == "2/2"
+    assert await both_are_updated(scene)

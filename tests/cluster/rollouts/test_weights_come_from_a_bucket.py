@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 import yaml
 
-from cluster.rollouts.conftest import Checkpoint
 from fleet.manifests import FleetSpec, secret, weight_rollout
 from fleet.operator_process import OperatorProcess
+from fleet.scene import Checkpoint
 from fleet.spoken import spoken
 from fleet.world import World
 from localcluster.certificates import Authority
