@@ -40,9 +40,7 @@ class Scene:
     poisoned: bool
     leaving: bool
     operator_drives: bool = False
-    images: bool = (
-        False  # the engine takes weights from us, so an update stages before it needs a pause
-    )
+    images: bool = False  # it takes weights from us: an update stages before it needs a pause
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,6 @@ from weightrollout.handover.records import BACKEND
 TAGS: Final = ("weights", "kv_cache", "scheduling")
 MAX_LEVEL: Final = 2
 RESETS: Final = ("reset_running_requests", "reset_external")
-
-
 #: What an engine with our own backend is told, in init_info and in update_info.
 URI: Final = "uri"
 DIGEST: Final = "digest"
