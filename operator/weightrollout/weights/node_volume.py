@@ -132,8 +132,8 @@ class NodeVolume:
         """Bytes that the one who reads the source has put here."""
         found = 0
         for part in self._filling.glob(f"{key}-*"):
-            with suppress(OSError):  # moves and goes while we look
-                found += sum(each.stat(follow_symlinks=False).st_size for each in os.scandir(part))
+            with suppress(OSError), os.scandir(part) as files:  # moves and goes while we look
+                found += sum(each.stat(follow_symlinks=False).st_size for each in files)
         return found
 
     @contextmanager
