@@ -15,12 +15,15 @@ KEYS = yaml.safe_load((CHART / "values.yaml").read_text()).keys()
 
 def values() -> list[tuple[str, dict[str, Any]]]:
     """Blocks that have nothing but keys of the chart."""
-    found = []
+    found: list[tuple[str, dict[str, Any]]] = []
     for page in pages():
         for fence in fences(page.read_text()):
-            said = yaml.safe_load(fence.text) if fence.language == "yaml" else None
-            if isinstance(said, dict) and said.keys() <= KEYS:
-                found.append((name(page), said))
+            documents = yaml.safe_load_all(fence.text) if fence.language == "yaml" else ()
+            found += [
+                (name(page), said)
+                for said in documents
+                if isinstance(said, dict) and said.keys() <= KEYS
+            ]
     return found
 
 
