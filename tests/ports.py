@@ -8,40 +8,24 @@ option, as they all do.
 """
 
 import socket
-from types import TracebackType
-from typing import Self
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Final
 
-_FOR_THIS_PROCESS: list["KeptPorts"] = []
+_FOR_THIS_PROCESS: Final = ExitStack()
 
 
-class KeptPorts:
-    """`numbers` of free ports of one address, until `close`."""
-
-    def __init__(self, count: int, *, address: str = "127.0.0.1") -> None:
-        self._sockets = [socket.socket() for _ in range(count)]
-        for kept in self._sockets:
+@contextmanager
+def kept_ports(count: int, *, address: str = "127.0.0.1") -> Iterator[tuple[int, ...]]:
+    """Free ports of one address, for as long as this is open."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for kept in sockets:
             kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             kept.bind((address, 0))
-        self.numbers: tuple[int, ...] = tuple(kept.getsockname()[1] for kept in self._sockets)
-
-    def close(self) -> None:
-        for kept in self._sockets:
-            kept.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+        yield tuple(kept.getsockname()[1] for kept in sockets)
 
 
 def ports_for_good(count: int) -> tuple[int, ...]:
     """Ports that nobody else gets while this process runs; for what is started a few times only."""
-    kept = KeptPorts(count)
-    _FOR_THIS_PROCESS.append(kept)
-    return kept.numbers
+    return _FOR_THIS_PROCESS.enter_context(kept_ports(count))

@@ -58,6 +58,19 @@ def to(checkpoint: Path) -> dict[str, Any]:
     return {"folder": str(checkpoint)}
 
 
+async def two_hands(
+    trainer: Trainer, folder: Path, steps: dict[str, dict[str, Any]]
+) -> dict[str, list[str]]:
+    """prime-rl's two processes. `steps`: version to update_info; returned: what each was heard as, by polling."""
+    marks = folder / "marks"
+    marks.mkdir()
+    said = [
+        {"version": version, "update_info": info, "checkpoint": None}
+        for version, info in steps.items()
+    ]
+    return await drive(trainer.url, marks, said)
+
+
 @pytest.fixture(scope="module")
 def pair() -> tiny.Pair:
     return tiny.pair(families.FAMILIES["qwen3"])
@@ -97,13 +110,9 @@ async def test_our_own_backend_brings_the_checkpoints_that_foreign_clients_name(
             assert (await pod.state()).serving.version == "7"
         assert difference(await answers(running), expected) == 0.0
         async with agent(tmp_path, running, "strict") as (pod, trainer):
-            marks = tmp_path / "marks"
-            marks.mkdir()
-            steps = [
-                {"version": version, "update_info": named(weights.target), "checkpoint": None}
-                for version, weights in (("8", pair.a), ("9", pair.b))
-            ]
-            heard = await drive(trainer.url, marks, steps)
+            heard = await two_hands(
+                trainer, tmp_path, {"8": named(pair.a.target), "9": named(pair.b.target)}
+            )
             assert set(heard["9"]) <= {"8", "9"}
             assert await pod.readyz() == (200, "")
             assert (await pod.state()).serving.version == "9"
@@ -154,13 +163,9 @@ async def test_clients_bring_real_bytes_and_a_fresh_process_would_answer_the_sam
             assert (await pod.state()).serving.version == "7"
         assert await answers(running) == expected
         async with agent(tmp_path, running, "strict") as (pod, trainer):
-            marks = tmp_path / "marks"
-            marks.mkdir()
-            steps = [
-                {"version": version, "update_info": to(version_of.target), "checkpoint": None}
-                for version, version_of in (("8", pair.a), ("9", pair.b))
-            ]
-            heard = await drive(trainer.url, marks, steps)
+            heard = await two_hands(
+                trainer, tmp_path, {"8": to(pair.a.target), "9": to(pair.b.target)}
+            )
             assert set(heard["8"]) <= {"7", "8"}
             assert set(heard["9"]) <= {"8", "9"}
             assert await pod.readyz() == (200, "")

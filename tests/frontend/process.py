@@ -24,7 +24,7 @@ from frontend.binary import frontend_binary
 from frontend.script import Script
 from frontend.serve_cores import PID_FILE
 from frontend.tokenizer import write_tokenizer
-from ports import KeptPorts
+from ports import kept_ports
 from simulator.process import Flag, arguments
 
 TESTS: Final = Path(__file__).resolve().parent.parent
@@ -212,18 +212,16 @@ async def frontend_process(
     if drain_seconds:
         options = (*options, "--shutdown-timeout", f"{drain_seconds:.0f}")
         flags["drain_seconds"] = drain_seconds
-    kept = KeptPorts(3, address=ADDRESS)
-    http, grpc, rendezvous = kept.numbers
-    engine = FrontendProcess(
-        *(model, folder, tuple(arguments(flags)), tuple(options), not unmanaged, cores),
-        *(http, grpc, rendezvous, environment or {}),
-    )
-    try:
-        for rank, what in enumerate(scripts):
-            engine.play(rank, what)
-        await engine.start()
-        yield engine
-    finally:
-        await engine.stop()
-        kept.close()
-        shutil.rmtree(folder, ignore_errors=True)
+    with kept_ports(3, address=ADDRESS) as (http, grpc, rendezvous):
+        engine = FrontendProcess(
+            *(model, folder, tuple(arguments(flags)), tuple(options), not unmanaged, cores),
+            *(http, grpc, rendezvous, environment or {}),
+        )
+        try:
+            for rank, what in enumerate(scripts):
+                engine.play(rank, what)
+            await engine.start()
+            yield engine
+        finally:
+            await engine.stop()
+            shutil.rmtree(folder, ignore_errors=True)

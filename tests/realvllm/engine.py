@@ -21,7 +21,7 @@ from typing import Final
 import aiohttp
 
 from localcluster.processes import Command, Process, log_tail, start_process
-from ports import KeptPorts
+from ports import kept_ports
 from realvllm import leftovers, venv
 from realvllm.launch import ADDRESS, Frontend, Launch, Ports, arguments, environment
 from realvllm.leftovers import Watch
@@ -171,8 +171,7 @@ async def engine(
         volume.mkdir(parents=True, exist_ok=True)
     mark = f"{MARK}={uuid.uuid4().hex}"
     plugins = write_folder(folder / "plugins", installed())
-    with KeptPorts(2, address=ADDRESS) as kept:
-        http, grpc = kept.numbers
+    with kept_ports(2, address=ADDRESS) as (http, grpc):
         ports = Ports(http, grpc)
         running = RealEngine(launch, ports, folder / "engine.log", plugins, mark)
         try:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import aiohttp
 
-from ports import KeptPorts
+from ports import kept_ports
 
 TESTS: Final = Path(__file__).resolve().parent.parent
 START_S: Final = 30.0
@@ -126,8 +126,7 @@ async def engine_process(
     *, model: Path, address: str = "127.0.0.1", sidecar: bool = False, **flags: Flag
 ) -> AsyncIterator[EngineProcess]:
     """A serving engine, behind the double of Dynamo's sidecar or not. `flags` are those of the simulator, with underscores."""
-    with KeptPorts(3, address=address) as kept:
-        http, grpc, beside = kept.numbers
+    with kept_ports(3, address=address) as (http, grpc, beside):
         words = ("--model", str(model), *arguments(flags))
         engine = EngineProcess(words, address, http, grpc)
         if sidecar:

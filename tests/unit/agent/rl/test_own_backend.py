@@ -205,7 +205,9 @@ async def test_swap_waits_for_a_trainer_whose_checkpoint_is_prepared_now(
         )
         info = {"init_info": named(pod.checkpoints["b"])}
         staging = asyncio.create_task(trainer.update("init_weight_transfer_engine", **info))
-        await eventually(lambda: inits(pod), 10, "it is in the engine")
+        await eventually(
+            lambda: is_called(pod, "InitWeightTransferEngine"), 10, "it is in the engine"
+        )
         with pytest.raises(Refusal) as refused:
             await pod.reserve("c")
         assert refused.value.reason == "HeldByTrainer"
@@ -214,8 +216,8 @@ async def test_swap_waits_for_a_trainer_whose_checkpoint_is_prepared_now(
         await pod.reserve("c")
 
 
-async def inits(pod: OnePod) -> bool:
-    return "InitWeightTransferEngine" in await calls(pod)
+async def is_called(pod: OnePod, call: str) -> bool:
+    return call in await calls(pod)
 
 
 async def test_second_update_of_a_session_counts(open_pod: OpenPod) -> None:
@@ -241,6 +243,17 @@ async def test_update_that_did_nothing_is_not_proven_by_the_receipt_of_one_befor
         assert (refused.status, refused.body["error"]) == (502, "ReceiptsDiffer")
 
 
+async def agent_killed_in(call: str, pod: OnePod, trainer: Trainer) -> None:
+    """While the engine is at this call of an update; and the next agent is there."""
+    await pod.engine.set_faults({"call": call, "at": 1, "do": "slow", "seconds": 2.0})
+    sending = asyncio.create_task(sent(pod, trainer, "b"))
+    await eventually(lambda: is_called(pod, call), 10, "it is in the engine")
+    await pod.agent.end()
+    await asyncio.gather(sending, return_exceptions=True)
+    await pod.agent.start()
+    await pod.until(lambda state: state.not_ready_reason == "HeldByTrainer")
+
+
 async def test_agent_killed_while_it_makes_weights_ready_has_lost_nothing(
     open_pod: OpenPod,
 ) -> None:
@@ -248,15 +261,7 @@ async def test_agent_killed_while_it_makes_weights_ready_has_lost_nothing(
     async with open_pod(killable=True, **OURS) as (pod, trainer):
         await trainer.control("pause_generation", mode="keep")
         await trainer.update("start_weight_update")
-        await pod.engine.set_faults(
-            {"call": "InitWeightTransferEngine", "at": 1, "do": "slow", "seconds": 2.0}
-        )
-        sending = asyncio.create_task(sent(pod, trainer, "b"))
-        await eventually(lambda: inits(pod), 10, "it is in the engine")
-        await pod.agent.end()
-        await asyncio.gather(sending, return_exceptions=True)
-        await pod.agent.start()
-        await pod.until(lambda state: state.not_ready_reason == "HeldByTrainer")
+        await agent_killed_in("InitWeightTransferEngine", pod, trainer)
         assert (await trainer.update("finish_weight_update")).status == 200
         assert (await trainer.control("resume_generation")).status == 200
         await pod.until(lambda state: state.ready)
@@ -267,15 +272,7 @@ async def test_agent_killed_in_the_update_leaves_the_weights_incomplete(open_pod
     async with open_pod(killable=True, **OURS) as (pod, trainer):
         await trainer.control("pause_generation", mode="keep")
         await trainer.update("start_weight_update")
-        await pod.engine.set_faults(
-            {"call": "UpdateWeights", "at": 1, "do": "slow", "seconds": 2.0}
-        )
-        sending = asyncio.create_task(sent(pod, trainer, "b"))
-        await eventually(lambda: updates(pod), 10, "it is in the engine")
-        await pod.agent.end()
-        await asyncio.gather(sending, return_exceptions=True)
-        await pod.agent.start()
-        await pod.until(lambda state: state.not_ready_reason == "HeldByTrainer")
+        await agent_killed_in("UpdateWeights", pod, trainer)
         refused = await trainer.control("resume_generation")
         assert (refused.status, refused.body["error"]) == (409, "weights_incomplete")
         await trainer.update("start_weight_update")
@@ -284,10 +281,6 @@ async def test_agent_killed_in_the_update_leaves_the_weights_incomplete(open_pod
         assert (await trainer.control("resume_generation")).status == 200
         await pod.until(lambda state: state.ready)
         assert await pod.answers_with("b")
-
-
-async def updates(pod: OnePod) -> bool:
-    return "UpdateWeights" in await calls(pod)
 
 
 async def test_draft_follows_in_a_session_of_its_own(open_pod: OpenPod) -> None:
